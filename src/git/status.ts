@@ -1,0 +1,76 @@
+import type { Git } from "./git.ts";
+import type { TreePath } from "./names.ts";
+
+export type StatusEntry =
+  | { readonly kind: "changed"; readonly xy: string; readonly path: TreePath }
+  | { readonly kind: "renamed"; readonly xy: string; readonly path: TreePath; readonly from: TreePath }
+  | { readonly kind: "unmerged"; readonly xy: string; readonly path: TreePath }
+  | { readonly kind: "untracked"; readonly path: TreePath }
+  | { readonly kind: "ignored"; readonly path: TreePath };
+
+export interface StatusOptions {
+  /** `normal` names an untracked directory once, `all` every file in it. */
+  readonly untracked?: "no" | "normal" | "all";
+  readonly ignored?: boolean;
+}
+
+/** Entries of the working tree that differ from HEAD, untracked ones included. Renames are not detected. */
+export async function status(git: Git, { untracked = "normal", ignored = false }: StatusOptions = {}) {
+  const args = ["status", "--porcelain=v2", "-z", "--no-renames", "--ignore-submodules=none"];
+  const show = [`--untracked-files=${untracked}`, `--ignored=${ignored ? "matching" : "no"}`];
+  const output = await git([...args, ...show]);
+  return parseStatus(output.bytes.toString("latin1"));
+}
+
+/** Space-separated fields before the path, by record type. See git-status(1), "Porcelain Format Version 2". */
+const FIELDS = { "1": 8, "2": 9, u: 10, "?": 1, "!": 1 } as const;
+
+/** @throws {SyntaxError} on a record this version of the format does not define. */
+export function parseStatus(stdout: string): StatusEntry[] {
+  const entries: StatusEntry[] = [];
+  const records = stdout.split("\0").slice(0, -1).values();
+  for (const record of records) {
+    const type = record[0] ?? "";
+    if (!isRecordType(type)) throw new SyntaxError(`unknown status record: ${JSON.stringify(record)}`);
+    const { fields, path } = splitFields(record, FIELDS[type]);
+    const xy = fields[1] ?? "";
+    switch (type) {
+      case "1":
+        entries.push({ kind: "changed", xy, path });
+        break;
+      case "u":
+        entries.push({ kind: "unmerged", xy, path });
+        break;
+      case "?":
+        entries.push({ kind: "untracked", path });
+        break;
+      case "!":
+        entries.push({ kind: "ignored", path });
+        break;
+      case "2": {
+        const from = records.next(); // with -z the source path is a record of its own
+        if (from.done) throw new SyntaxError("rename record without a source path");
+        entries.push({ kind: "renamed", xy, path, from: from.value as TreePath });
+      }
+    }
+  }
+  return entries;
+}
+
+function isRecordType(type: string): type is keyof typeof FIELDS {
+  return Object.hasOwn(FIELDS, type);
+}
+
+/** The path is the rest of the record: it may contain spaces and newlines. */
+function splitFields(record: string, count: number): { fields: string[]; path: TreePath } {
+  const fields: string[] = [];
+  let rest = record;
+  for (let i = 0; i < count; i++) {
+    const space = rest.indexOf(" ");
+    if (space < 0) throw new SyntaxError(`truncated status record: ${JSON.stringify(record)}`);
+    fields.push(rest.slice(0, space));
+    rest = rest.slice(space + 1);
+  }
+  if (rest === "") throw new SyntaxError(`status record without a path: ${JSON.stringify(record)}`);
+  return { fields, path: rest as TreePath };
+}

@@ -1,0 +1,64 @@
+import type { Git } from "./git.ts";
+import { isZeroOid, type Oid, pathText, type RefName, type TreePath, toOid, type WorktreePath } from "./names.ts";
+
+export interface Worktree {
+  /** Absolute path. Text that is not UTF-8 is kept as latin1 and {@link Worktree.readable} is false. */
+  readonly path: WorktreePath;
+  /** False when the path is not UTF-8, or HEAD is damaged. */
+  readonly readable: boolean;
+  /** The first entry that git lists. */
+  readonly main: boolean;
+  readonly bare: boolean;
+  /** `undefined` on an unborn branch, in a bare repository, or when HEAD is damaged. */
+  readonly head: Oid | undefined;
+  /** `undefined` when HEAD is detached. */
+  readonly branch: RefName | undefined;
+  /** The reason, possibly empty; `undefined` when the worktree is not locked. */
+  readonly locked: string | undefined;
+  /** Why git would prune it; `undefined` when it would not. */
+  readonly prunable: string | undefined;
+}
+
+/** Every worktree, the main one first. One damaged worktree does not hide the others. */
+export async function worktrees(git: Git): Promise<Worktree[]> {
+  const output = await git(["worktree", "list", "--porcelain", "-z"]);
+  return parseWorktrees(output.bytes.toString("latin1"));
+}
+
+/**
+ * Parses `git worktree list --porcelain -z` (git 2.36 or newer), held as latin1.
+ *
+ * @throws {SyntaxError} on text that is not a list of worktrees.
+ */
+export function parseWorktrees(text: string): Worktree[] {
+  if (text === "") return [];
+  if (!text.endsWith("\0\0")) throw new SyntaxError("worktree list is cut off");
+  return text.slice(0, -2).split("\0\0").map(parseWorktree);
+}
+
+function parseWorktree(record: string, index: number): Worktree {
+  const fields = new Map<string, string>();
+  for (const line of record.split("\0")) {
+    const space = line.indexOf(" ");
+    fields.set(space < 0 ? line : line.slice(0, space), space < 0 ? "" : line.slice(space + 1));
+  }
+  const path = fields.get("worktree");
+  if (path === undefined) throw new SyntaxError(`worktree record without a path: ${JSON.stringify(record)}`);
+  const text = pathText(path as TreePath);
+  const head = fields.get("HEAD");
+  const bare = fields.has("bare");
+  return {
+    path: (text ?? path) as WorktreePath,
+    readable: text !== undefined && (bare || head !== undefined),
+    main: index === 0,
+    bare,
+    head: head === undefined || isZeroOid(toOid(head)) ? undefined : toOid(head),
+    branch: decoded(fields.get("branch")) as RefName | undefined,
+    locked: decoded(fields.get("locked")),
+    prunable: decoded(fields.get("prunable")),
+  };
+}
+
+function decoded(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : (pathText(text as TreePath) ?? text);
+}

@@ -1,0 +1,116 @@
+import { rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { commitIndex } from "../git/commit.ts";
+import type { Git } from "../git/git.ts";
+import { commitsBetween } from "../git/log.ts";
+import { abortMerge, abortRebase, mergeCommit, mergeSquash, rebaseOnto } from "../git/merge.ts";
+import { type Oid, toWorktreePath } from "../git/names.ts";
+import type { Repository } from "../git/repository.ts";
+import { commitOid } from "../git/rev-parse.ts";
+import { switchBranch, switchDetached } from "../git/switch.ts";
+import { addWorktree, removeWorktree, unlockWorktree } from "../git/worktree.ts";
+import { worktrees } from "../git/worktree-list.ts";
+import { buildRefusal } from "./refusal.ts";
+import type { Event, Plan, Request } from "./state.ts";
+
+/**
+ * Has git itself build the commit, in a worktree off to the side, so that the user's hooks decide as they
+ * would for the user's own `git merge`.
+ *
+ * The run's own worktree serves, where dependencies that hooks need are installed; without one, a temporary
+ * worktree beside the repository.
+ */
+export async function buildOnBench(
+  repository: Repository,
+  request: Request,
+  plan: Plan,
+  message: string,
+  hooks: readonly string[],
+): Promise<Event> {
+  return onBench(repository, request, plan.build === "rebase" ? plan.sourceTip : plan.targetTip, async (git) => {
+    const refusal = await buildHere(git, plan, message).catch((error: unknown) => buildRefusal(error, hooks));
+    if (refusal) return { type: "refused", reason: refusal.reason };
+    const oid = await commitOid(git, "HEAD");
+    if (oid === undefined) throw new TypeError("the bench has no commit after a build");
+    return verified(git, plan, oid, hooks);
+  });
+}
+
+async function buildHere(git: Git, { build, mergeBase, sourceTip, targetTip }: Plan, message: string): Promise<void> {
+  if (build === "merge") return mergeCommit(git, sourceTip, message);
+  if (build === "rebase") return rebaseOnto(git, mergeBase, targetTip);
+  await mergeSquash(git, sourceTip);
+  await commitIndex(git, message);
+}
+
+/** A hook may add to the commit, but not make it something else than was planned. */
+async function verified(git: Git, plan: Plan, oid: Oid, hooks: readonly string[]): Promise<Event> {
+  const { build, mergeBase, sourceTip, targetTip } = plan;
+  const made = await commitsBetween(git, targetTip, oid);
+  const tip = made.at(-1);
+  const expected = build === "merge" ? `${targetTip} ${sourceTip}` : targetTip;
+  if (build === "rebase") {
+    const originals = await commitsBetween(git, mergeBase, sourceTip);
+    const rewritten = originals.length === made.length ? pairs(originals, made) : [];
+    return { type: "built", candidate: { oid, rewritten } };
+  }
+  if (tip?.parents.join(" ") !== expected) {
+    const output = `the commit that came out has the parents ${tip?.parents.join(" ") ?? "(none)"}, not ${expected}`;
+    return { type: "refused", reason: { kind: "hook-rejected", hook: hooks.join(" or "), output } };
+  }
+  return { type: "built", candidate: { oid, rewritten: [] } };
+}
+
+function pairs(originals: readonly { oid: Oid }[], made: readonly { oid: Oid }[]) {
+  return originals.flatMap(({ oid: from }, index) => {
+    const to = made[index]?.oid;
+    return to === undefined ? [] : [{ from, to }];
+  });
+}
+
+/**
+ * Checks `commit` out, detached, in the landing's own worktree for the time of `use`.
+ *
+ * Repeatable: what a crash left in progress or detached there is put back first.
+ */
+export async function onBench<T>(
+  repository: Repository,
+  request: Request,
+  commit: Oid,
+  use: (git: Git) => Promise<T>,
+): Promise<T> {
+  const steady = repository.with({ signal: undefined });
+  if (request.retire !== undefined) {
+    const git = steady.at(request.retire);
+    await clearBench(git);
+    await switchDetached(git, commit);
+    try {
+      return await use(repository.at(request.retire));
+    } finally {
+      await clearBench(git);
+      await switchBranch(git, request.source);
+    }
+  }
+  const top = repository.topLevel ?? repository.commonDir;
+  const path = toWorktreePath(join(dirname(top), `.ultrathink-landing-${request.id}`));
+  await dropBench(steady, path);
+  await addWorktree(steady.git, path, { kind: "detached", commit }, `landing ${request.id}`);
+  try {
+    return await use(repository.at(path));
+  } finally {
+    await dropBench(steady, path);
+  }
+}
+
+async function clearBench(git: Git): Promise<void> {
+  await abortRebase(git);
+  await abortMerge(git);
+}
+
+/** Removes a temporary bench and its registration, whichever of the two there is. Everything in it is ours. */
+async function dropBench(repository: Repository, path: ReturnType<typeof toWorktreePath>): Promise<void> {
+  const registered = (await worktrees(repository.git)).find((worktree) => worktree.path === path);
+  if (registered?.locked !== undefined) await unlockWorktree(repository.git, path);
+  await rm(path, { recursive: true, force: true });
+  if (registered) await removeWorktree(repository.git, path);
+}

@@ -1,0 +1,68 @@
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { RefName } from "../git/names.ts";
+import { lockFiles, operationIn, rebasedBranch } from "../git/operation.ts";
+import type { Repository } from "../git/repository.ts";
+import { worktreeDirs } from "../git/rev-parse.ts";
+import { type Worktree, worktrees } from "../git/worktree-list.ts";
+import type { StopReason } from "./state.ts";
+
+export type Holder =
+  | { readonly kind: "held"; readonly worktree: Worktree; readonly hooks: string }
+  | { readonly kind: "free" }
+  | { readonly kind: "refused"; readonly reason: StopReason };
+
+/**
+ * The worktree that has `target` checked out, if it is in a state in which its files may be moved on.
+ *
+ * A rebase that stopped in any worktree and will move `target` when it goes on counts as holding it, though
+ * HEAD looks detached there.
+ */
+export async function holderOf(repository: Repository, target: RefName): Promise<Holder> {
+  const all = await worktrees(repository.git);
+  const rebasing = await rebaseOf(repository, target, all);
+  if (rebasing) return refused({ kind: "target-busy", operation: "rebase", worktree: rebasing.path });
+  const holders = all.filter((worktree) => worktree.branch === target && !worktree.bare);
+  const [worktree] = holders;
+  if (worktree === undefined) return { kind: "free" };
+  if (holders.length > 1) return refused({ kind: "held-twice", worktrees: holders.map(({ path }) => path) });
+
+  const unreadable = (why: string) => refused({ kind: "holder-unreadable", worktree: worktree.path, why });
+  if (worktree.locked !== undefined) return unreadable(`it is locked${worktree.locked && `: ${worktree.locked}`}`);
+  const stats = await lstat(worktree.path).catch((error: NodeJS.ErrnoException) => error);
+  if (stats instanceof Error) return unreadable(stats.code === "ENOENT" ? "its directory is missing" : stats.message);
+
+  const { gitDir, hooks, indexLock } = await worktreeDirs(repository.at(worktree.path));
+  const operation = await operationIn(gitDir);
+  if (operation) return refused({ kind: "target-busy", operation, worktree: worktree.path });
+  const [lock] = await lockFiles([
+    indexLock,
+    join(gitDir, "HEAD.lock"),
+    join(repository.commonDir, "packed-refs.lock"),
+  ]);
+  if (lock) return refused({ kind: "locked", file: lock.path, ageMs: lock.ageMs });
+  return { kind: "held", worktree, hooks };
+}
+
+function refused(reason: StopReason): Holder {
+  return { kind: "refused", reason };
+}
+
+/** Layout of `worktrees/<id>/` as in gitrepository-layout(5). */
+async function rebaseOf(repository: Repository, target: RefName, all: readonly Worktree[]) {
+  const [main] = all;
+  if (main && (await rebasedBranch(repository.commonDir)) === target) return main;
+  const folder = join(repository.commonDir, "worktrees");
+  const ids = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  for (const id of ids) {
+    if ((await rebasedBranch(join(folder, id))) !== target) continue;
+    for (const worktree of all.filter((each) => !each.main && each.prunable === undefined)) {
+      const { gitDir } = await worktreeDirs(repository.at(worktree.path));
+      if (gitDir === join(folder, id)) return worktree;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,127 @@
+import type { BranchName, Oid, TreePath, WorktreePath } from "../git/names.ts";
+import type { Operation } from "../git/operation.ts";
+
+/**
+ * How the target gets there: `auto` rebases a single commit and merges more; `integrate` fast-forwards where
+ * it can and merges otherwise.
+ */
+export type Policy = "auto" | "rebase" | "merge" | "squash" | "integrate";
+
+export type Build = "fast-forward" | "rebase" | "merge" | "squash";
+
+/** What is asked for. Fixed for the whole landing. */
+export interface Request {
+  /** Names the landing in reflogs and in the backup refs `refs/ultrathink/<id>/…`. */
+  readonly id: string;
+  readonly source: BranchName;
+  readonly target: BranchName;
+  readonly policy: Policy;
+  /** For a merge or squash commit; git's own wording when absent. */
+  readonly message?: string | undefined;
+  /** A linked worktree that is done with when the landing is: removed, and its branch `source` deleted. */
+  readonly retire?: WorktreePath | undefined;
+}
+
+/** What was decided, on tips that the advance compares against. */
+export interface Plan {
+  readonly sourceTip: Oid;
+  readonly targetTip: Oid;
+  readonly mergeBase: Oid;
+  readonly build: Build;
+  /** Source commits that the target lacks. */
+  readonly commits: number;
+  /** The worktree that has the target checked out. */
+  readonly holder?: WorktreePath | undefined;
+  /** Counts from 1; a target that moved is planned again. */
+  readonly attempt: number;
+}
+
+/** A commit that would become the target's tip. */
+export interface Candidate {
+  readonly oid: Oid;
+  /** Rebased commits, oldest first, by the commits that they replace. */
+  readonly rewritten: readonly { readonly from: Oid; readonly to: Oid }[];
+}
+
+interface Common {
+  readonly request: Request;
+}
+interface Planned extends Common {
+  readonly plan: Plan;
+}
+interface Built extends Planned {
+  readonly candidate: Candidate;
+}
+
+/** Each state names the one thing left to do, so a crashed landing resumes from its last state. */
+export type State =
+  | ({ readonly step: "planning"; readonly attempt: number } & Common)
+  | ({ readonly step: "building" } & Planned)
+  | ({ readonly step: "checking" } & Built)
+  | ({ readonly step: "advancing" } & Built)
+  | ({ readonly step: "syncing" } & Built)
+  | ({ readonly step: "restoring"; readonly reason: StopReason } & Built)
+  | ({ readonly step: "cleaning"; readonly outcome: Outcome } & Common)
+  | ({ readonly step: "landed"; readonly outcome: Outcome; readonly warnings: readonly string[] } & Common)
+  | ({ readonly step: "stopped"; readonly reason: StopReason; readonly plan?: Plan | undefined } & Common);
+
+export type Pending = Exclude<State, { step: "landed" | "stopped" }>;
+export type End = Exclude<State, Pending>;
+
+export type Outcome =
+  | {
+      readonly kind: "already-integrated";
+      readonly sourceTip: Oid;
+      readonly targetTip: Oid;
+      readonly equalTree: boolean;
+    }
+  | {
+      readonly kind: Build;
+      readonly sourceTip: Oid;
+      readonly from: Oid;
+      readonly to: Oid;
+      readonly rewritten: Candidate["rewritten"];
+      readonly holder?: WorktreePath | undefined;
+    };
+
+/** Why nothing landed. The target, its holder and the source branch are as they were at `planning`. */
+export type StopReason =
+  | { readonly kind: "conflicted"; readonly paths: readonly TreePath[] }
+  | { readonly kind: "check-failed"; readonly command: string; readonly output: string }
+  | { readonly kind: "target-moved"; readonly to: Oid }
+  | { readonly kind: "target-busy"; readonly operation: Operation; readonly worktree: WorktreePath }
+  | { readonly kind: "locked"; readonly file: string; readonly ageMs: number }
+  | { readonly kind: "overlap"; readonly paths: readonly TreePath[]; readonly worktree: WorktreePath }
+  | { readonly kind: "would-overwrite-ignored"; readonly paths: readonly TreePath[]; readonly worktree: WorktreePath }
+  | {
+      readonly kind: "hidden-edit";
+      readonly paths: readonly TreePath[];
+      readonly bit: string;
+      readonly worktree: WorktreePath;
+    }
+  | { readonly kind: "hook-rejected"; readonly hook: string; readonly output: string }
+  | { readonly kind: "signing-failed"; readonly output: string }
+  | { readonly kind: "signature-required"; readonly commit: Oid }
+  | { readonly kind: "unrelated-histories"; readonly shallow: boolean }
+  | { readonly kind: "branch-missing"; readonly branch: BranchName }
+  | { readonly kind: "branch-symbolic"; readonly branch: BranchName; readonly to: string }
+  | { readonly kind: "held-twice"; readonly worktrees: readonly WorktreePath[] }
+  | { readonly kind: "holder-unreadable"; readonly worktree: WorktreePath; readonly why: string }
+  | { readonly kind: "sync-failed"; readonly worktree: WorktreePath; readonly output: string }
+  | { readonly kind: "aborted" };
+
+export type Event =
+  | { readonly type: "planned"; readonly plan: Plan }
+  | { readonly type: "already-integrated"; readonly outcome: Outcome }
+  | { readonly type: "built"; readonly candidate: Candidate }
+  | { readonly type: "passed" }
+  | { readonly type: "advanced" }
+  | { readonly type: "target-moved"; readonly to: Oid }
+  | { readonly type: "synced" }
+  | { readonly type: "restored" }
+  | { readonly type: "cleaned"; readonly warnings: readonly string[] }
+  | { readonly type: "refused"; readonly reason: StopReason };
+
+export function isPending(state: State): state is Pending {
+  return state.step !== "landed" && state.step !== "stopped";
+}
