@@ -1,13 +1,23 @@
 import type { Git } from "./git.ts";
 import { withHooks } from "./merge.ts";
-import { type Oid, toOid } from "./names.ts";
+import { type Oid, type TreePath, toOid } from "./names.ts";
 
-/** Stages everything in the working tree, as the next commit would have it, and writes that tree. */
-export async function stageAll(git: Git): Promise<Oid> {
-  await git(["-c", "add.ignoreErrors=false", "-c", "core.safecrlf=false", "add", "--all", "--", ":/"]);
+/**
+ * Stages everything in the working tree, as the next commit would have it, and writes that tree.
+ *
+ * @param except paths that are left out, whatever is there.
+ */
+export async function stageAll(git: Git, except: readonly TreePath[] = []): Promise<Oid> {
+  const exclusions = except.map((path) => `:(top,exclude,literal)${path}\0`).join("");
+  await git(["-c", "add.ignoreErrors=false", "-c", "core.safecrlf=false", "add", "--all", ...FROM_STDIN], {
+    stdin: Buffer.from(`:/\0${exclusions}`, "latin1"),
+  });
   const output = await git(["write-tree"]);
   return toOid(output.text().trim());
 }
+
+/** Pathspecs by way of stdin: paths are bytes, arguments are text. */
+const FROM_STDIN = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 
 /**
  * Commits the index with the user's hooks, identity and signing in effect.

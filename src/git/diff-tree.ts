@@ -30,23 +30,3 @@ export function parseTreeChanges(records: readonly string[]): TreeChange[] {
   }
   return changes;
 }
-
-export interface DiffStat {
-  readonly files: number;
-  readonly insertions: number;
-  readonly deletions: number;
-}
-
-/** Files and lines that differ between two commits or trees. Binary files count as no lines. */
-export async function diffStat(git: Git, from: Oid, to: Oid): Promise<DiffStat> {
-  const output = await git(["diff-tree", "-r", "-z", "--numstat", "--no-renames", from, to]);
-  let insertions = 0;
-  let deletions = 0;
-  const records = output.records();
-  for (const record of records) {
-    const [added = "", deleted = ""] = record.split("\t");
-    if (added !== "-") insertions += Number(added);
-    if (deleted !== "-") deletions += Number(deleted);
-  }
-  return { files: records.length, insertions, deletions };
-}

@@ -1,6 +1,7 @@
 import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RefName } from "./names.ts";
+import { ifAbsent } from "./tree-file.ts";
 
 /** What a worktree is in the middle of. */
 export type Operation = "merge" | "cherry-pick" | "revert" | "rebase" | "am or rebase" | "sequencer" | "bisect";
@@ -55,9 +56,4 @@ async function exists(path: string): Promise<boolean> {
 
 async function readIfPresent(path: string): Promise<string | undefined> {
   return readFile(path, "utf8").catch(ifAbsent);
-}
-
-function ifAbsent(error: NodeJS.ErrnoException): undefined {
-  if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
-  throw error;
 }

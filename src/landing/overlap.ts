@@ -1,10 +1,11 @@
 import type { Dirent } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import type { TreeChange } from "../git/diff-tree.ts";
 import type { Git } from "../git/git.ts";
 import { hiddenEntries } from "../git/ls-files.ts";
-import { pathBytes, type TreePath, type WorktreePath } from "../git/names.ts";
+import type { TreePath, WorktreePath } from "../git/names.ts";
 import type { StatusEntry } from "../git/status.ts";
+import { absolute, fileKind } from "../git/tree-file.ts";
 import type { StopReason } from "./state.ts";
 
 /**
@@ -90,21 +91,6 @@ async function filesBelow(worktree: WorktreePath, folder: TreePath): Promise<Tre
   }
   // An empty directory is removed by git; one that only holds empty ones as well.
   return files;
-}
-
-async function fileKind(worktree: WorktreePath, path: TreePath): Promise<"absent" | "file" | "directory"> {
-  try {
-    return (await lstat(absolute(worktree, path))).isDirectory() ? "directory" : "file";
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return "absent";
-    throw error;
-  }
-}
-
-/** The path on disk, its bytes unchanged. */
-export function absolute(worktree: WorktreePath, path: TreePath): Buffer {
-  return Buffer.concat([Buffer.from(`${worktree}/`), pathBytes(path)]);
 }
 
 async function filterAsync<T>(items: readonly T[], keep: (item: T) => Promise<boolean>): Promise<T[]> {

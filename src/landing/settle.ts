@@ -5,7 +5,7 @@ import type { TreeChange } from "../git/diff-tree.ts";
 import type { Git } from "../git/git.ts";
 import { indexEntries, readIndexInfo } from "../git/index-entries.ts";
 import { pathBytes, type TreePath, type WorktreePath } from "../git/names.ts";
-import { absolute } from "./overlap.ts";
+import { absolute } from "../git/tree-file.ts";
 
 export type Side = "old" | "new";
 

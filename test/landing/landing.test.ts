@@ -5,7 +5,7 @@ import { openRepository } from "../../src/git/repository.ts";
 import { performIn } from "../../src/landing/perform.ts";
 import { runLanding } from "../../src/landing/run.ts";
 import type { Policy, State } from "../../src/landing/state.ts";
-import { test, type TestRepo } from "../support/repo.ts";
+import { type TestRepo, test } from "../support/repo.ts";
 
 interface Options {
   readonly policy?: Policy;

@@ -1,0 +1,121 @@
+import { commitIndex, stageAll } from "../git/commit.ts";
+import { type FileStat, fileStats, patch } from "../git/diff-text.ts";
+import type { Git } from "../git/git.ts";
+import { isAncestor } from "../git/merge-base.ts";
+import { type BranchName, branchRef, type Oid, pathText, type TreePath, type WorktreePath } from "../git/names.ts";
+import { operationIn } from "../git/operation.ts";
+import type { Repository } from "../git/repository.ts";
+import { commitOid, treeOids, worktreeDirs } from "../git/rev-parse.ts";
+import { status } from "../git/status.ts";
+import { fileKind } from "../git/tree-file.ts";
+import { worktrees } from "../git/worktree-list.ts";
+
+/** Where a run's commits go. */
+export interface Scratch {
+  readonly worktree: WorktreePath;
+  readonly branch: BranchName;
+}
+
+/** Why an iteration's work cannot be committed as it is. What is there is left alone. */
+export type ScratchProblem =
+  | { readonly kind: "worktree-gone"; readonly worktree: WorktreePath }
+  | { readonly kind: "left-branch"; readonly found: string }
+  | { readonly kind: "history-rewritten"; readonly lastTip: Oid; readonly found: Oid | undefined }
+  | { readonly kind: "operation"; readonly operation: string };
+
+export type Staged =
+  | { readonly kind: "problem"; readonly problem: ScratchProblem }
+  | { readonly kind: "unchanged"; readonly tip: Oid }
+  /** The agent committed by itself and left nothing uncommitted. */
+  | { readonly kind: "committed-by-agent"; readonly tip: Oid }
+  | {
+      readonly kind: "staged";
+      readonly tip: Oid;
+      readonly tree: Oid;
+      readonly stats: readonly FileStat[];
+      /** Repositories inside the worktree: their content would be in no commit, so they are left out. */
+      readonly nested: readonly TreePath[];
+    };
+
+/**
+ * Stages what an iteration has left in the worktree.
+ *
+ * Whether anything changed is decided on trees: a hook or line ends can leave `status` dirty for ever.
+ *
+ * @param lastTip the scratch branch's tip when the iteration began.
+ */
+export async function stageIteration(repository: Repository, scratch: Scratch, lastTip: Oid): Promise<Staged> {
+  const problem = await scratchProblem(repository, scratch, lastTip);
+  if (problem) return { kind: "problem", problem };
+  const git = repository.at(scratch.worktree);
+  const tip = await commitOid(git, "HEAD");
+  if (tip === undefined) throw new TypeError(`${scratch.branch} has no commit`);
+  const settled: Staged = { kind: tip === lastTip ? "unchanged" : "committed-by-agent", tip };
+
+  const entries = await status(git, { untracked: "all" });
+  if (entries.length === 0) return settled;
+  // With every file listed, an untracked path that ends in a slash is a repository of its own.
+  const nested = entries.filter(({ kind, path }) => kind === "untracked" && path.endsWith("/")).map(({ path }) => path);
+  const tree = await stageAll(git, nested);
+  const [tipTree] = await treeOids(git, [tip]);
+  if (tipTree === undefined || tree === tipTree) return settled;
+  return { kind: "staged", tip, tree, stats: await fileStats(git, tipTree, tree), nested };
+}
+
+/** Commits what {@link stageIteration} staged, the user's hooks in effect. @throws {GitError} as {@link commitIndex}. */
+export async function commitIteration(git: Git, message: string): Promise<Oid> {
+  await commitIndex(git, message);
+  const tip = await commitOid(git, "HEAD");
+  if (tip === undefined) throw new TypeError("no commit after a commit");
+  return tip;
+}
+
+async function scratchProblem(
+  repository: Repository,
+  { worktree, branch }: Scratch,
+  lastTip: Oid,
+): Promise<ScratchProblem | undefined> {
+  const registered = (await worktrees(repository.git)).find(({ path }) => path === worktree);
+  if (registered === undefined || (await fileKind(worktree, ".git" as TreePath)) === "absent") {
+    return { kind: "worktree-gone", worktree };
+  }
+  const git = repository.at(worktree);
+  const { gitDir } = await worktreeDirs(git);
+  const operation = await operationIn(gitDir);
+  if (operation) return { kind: "operation", operation };
+  if (registered.branch !== branchRef(branch)) {
+    return { kind: "left-branch", found: registered.branch ?? "a detached HEAD" };
+  }
+  const found = registered.head;
+  if (found === undefined || !(found === lastTip || (await isAncestor(git, lastTip, found)))) {
+    return { kind: "history-rewritten", lastTip, found };
+  }
+  return undefined;
+}
+
+/** Lines such as `src/a.ts | +3 -1`, for people and models. */
+export function statLines(stats: readonly FileStat[]): string {
+  return stats
+    .map(({ path, lines }) => {
+      const name = pathText(path) ?? JSON.stringify(path);
+      return `${name} | ${lines === undefined ? "binary" : `+${lines.added} -${lines.deleted}`}`;
+    })
+    .join("\n");
+}
+
+/** Lines of a patch worth showing at all. */
+const PATCH_LINES = 2_000;
+const PATCH_FILES = 40;
+
+/** The patch of the files with the fewest changed lines: an excerpt of a small file says more than one of a large. */
+export async function patchExcerpt(git: Git, from: Oid, to: Oid, stats: readonly FileStat[]): Promise<string> {
+  const size = ({ lines }: FileStat) => (lines === undefined ? 0 : lines.added + lines.deleted);
+  const paths: TreePath[] = [];
+  let total = 0;
+  for (const stat of [...stats].sort((a, b) => size(a) - size(b)).slice(0, PATCH_FILES)) {
+    total += size(stat);
+    if (total > PATCH_LINES) break;
+    paths.push(stat.path);
+  }
+  return patch(git, from, to, paths);
+}
