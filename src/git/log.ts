@@ -1,6 +1,6 @@
 import type { Signature } from "./commit-tree.ts";
 import type { Git } from "./git.ts";
-import { type Oid, toOid } from "./names.ts";
+import { type Oid, type RefName, toOid } from "./names.ts";
 
 export interface Commit {
   readonly oid: Oid;
@@ -17,7 +17,7 @@ export interface Commit {
 const FORMAT = ["%H", "%T", "%P", "%an", "%ae", "%ad", "%s", "%b", "%B"].join("%x1f");
 
 /** Commits reachable from `to` and not from `from`, oldest first. `from` `undefined`: all of them. */
-export async function commitsBetween(git: Git, from: Oid | undefined, to: Oid): Promise<Commit[]> {
+export async function commitsBetween(git: Git, from: Oid | undefined, to: Oid | RefName): Promise<Commit[]> {
   const flags = ["--reverse", "--topo-order", "--date=raw", "--no-show-signature", "--encoding=UTF-8", "-z"];
   const range = from === undefined ? [to] : [to, `^${from}`];
   const output = await git(["log", ...flags, `--format=tformat:${FORMAT}`, ...range, "--"]);

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** Bump when a reader of the old format would misread a new record. */
@@ -104,4 +104,9 @@ export async function journalIds(commonDir: string): Promise<string[]> {
 
 export function journalPath(commonDir: string, id: string): string {
   return join(journalFolder(commonDir), `${id}.jsonl`);
+}
+
+/** For a run of which nothing came to be. */
+export async function removeJournal(commonDir: string, id: string): Promise<void> {
+  await rm(journalPath(commonDir, id), { force: true });
 }

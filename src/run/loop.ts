@@ -1,0 +1,145 @@
+import { GitError } from "../git/git-error.ts";
+import type { Oid } from "../git/names.ts";
+import type { Repository } from "../git/repository.ts";
+import type { Complete, NamingError } from "../naming/ask.ts";
+import { commitMessage, messageText } from "../naming/message.ts";
+import type { Agent } from "./agent.ts";
+import { commitIteration, patchExcerpt, type ScratchProblem, stageIteration, statLines } from "./iteration.ts";
+import type { Progress } from "./progress.ts";
+import { hookMessage, reviewMessage } from "./prompts.ts";
+import type { Recorder, RunIdentity } from "./record.ts";
+import type { Interruption, Stop } from "./stop.ts";
+
+export interface LoopDeps {
+  readonly repository: Repository;
+  readonly run: RunIdentity;
+  readonly agent: Agent;
+  readonly complete: Complete;
+  readonly record: Recorder;
+  readonly progress: (progress: Progress) => void;
+}
+
+export interface LoopOptions {
+  readonly max: number;
+  readonly reviewInstructions: string;
+}
+
+export interface LoopEnd {
+  readonly stop: Stop;
+  readonly iterations: number;
+  /** The scratch branch's tip, as last recorded. */
+  readonly tip: Oid;
+  /** Aborts when the user steps in while the run lands. */
+  readonly gap?: AbortSignal | undefined;
+  /** The first failure of the naming model; commits then carry a plain message that says so. */
+  readonly namingFailure?: NamingError | undefined;
+  readonly nested: readonly string[];
+}
+
+/** Rejections of a commit hook that the agent is asked to mend, in a row. */
+const HOOK_ATTEMPTS = 2;
+
+/** Work, commit, ask for another pass; until a pass changes nothing. */
+export async function iterate(deps: LoopDeps, { max, reviewInstructions }: LoopOptions): Promise<LoopEnd> {
+  const { run, agent, record, progress } = deps;
+  let tip: Oid = run.base;
+  let namingFailure: NamingError | undefined;
+  let rejections = 0;
+  let message = run.task;
+  const nested = new Set<string>();
+  let iteration = 1;
+  let gap: AbortSignal | undefined;
+  const end = (stop: Stop): LoopEnd => ({ stop, iterations: iteration, tip, gap, namingFailure, nested: [...nested] });
+
+  for (; ; iteration++) {
+    progress({ type: "iteration-started", iteration, max });
+    const turn = await agent.turn(message);
+    if (turn.kind === "failed") return end({ kind: "agent-error", message: turn.message });
+    if (turn.kind === "interrupted") return end(turn.by);
+    gap = turn.gap;
+    try {
+      const result = await commitWork(deps, tip, iteration, gap);
+      switch (result.kind) {
+        case "problem":
+          return end({ kind: "git-error", message: problemSentence(result.problem) });
+        case "rejected":
+          if (++rejections > HOOK_ATTEMPTS) return end({ kind: "hook-rejected", output: result.output });
+          message = hookMessage(result.output);
+          break;
+        case "unchanged":
+          return end({ kind: "no-git-changes" });
+        case "committed":
+          rejections = 0;
+          tip = result.tip;
+          namingFailure ??= result.namingFailure;
+          for (const path of result.nested) nested.add(path);
+          await record({ type: "iteration", iteration, tip });
+          progress({ type: "iteration-committed", iteration, tip, subject: result.subject, stats: result.stats });
+          message = reviewMessage(run.task, run.base, reviewInstructions);
+      }
+    } catch (error) {
+      if (!gap.aborted && error instanceof GitError) return end({ kind: "git-error", message: error.message });
+      if (!gap.aborted) throw error;
+    }
+    if (gap.aborted) return end(gap.reason as Interruption);
+    if (iteration >= max && rejections === 0) return end({ kind: "max-iterations" });
+  }
+}
+
+type Committed =
+  | { readonly kind: "problem"; readonly problem: ScratchProblem }
+  | { readonly kind: "rejected"; readonly output: string }
+  | { readonly kind: "unchanged" }
+  | {
+      readonly kind: "committed";
+      readonly tip: Oid;
+      readonly subject: string;
+      readonly stats: readonly { lines: { added: number; deleted: number } | undefined }[];
+      readonly nested: readonly string[];
+      readonly namingFailure?: NamingError | undefined;
+    };
+
+async function commitWork(
+  { repository, run, complete, progress }: LoopDeps,
+  lastTip: Oid,
+  iteration: number,
+  gap: AbortSignal,
+): Promise<Committed> {
+  const staged = await stageIteration(repository, run, lastTip);
+  if (staged.kind === "problem" || staged.kind === "unchanged") return staged;
+  if (staged.kind === "committed-by-agent") {
+    return { kind: "committed", tip: staged.tip, subject: "(committed by the agent)", stats: [], nested: [] };
+  }
+  const git = repository.at(run.worktree);
+  progress({ type: "naming", iteration });
+  const change = {
+    task: run.task,
+    iteration,
+    stat: statLines(staged.stats),
+    patch: await patchExcerpt(git, staged.tip, staged.tree, staged.stats),
+  };
+  const words = await commitMessage(complete, change, gap);
+  try {
+    const tip = await commitIteration(git, messageText(words));
+    const { subject, failure: namingFailure } = words;
+    return { kind: "committed", tip, subject, stats: staged.stats, nested: staged.nested, namingFailure };
+  } catch (error) {
+    if (error instanceof GitError && error.kind === "hook-rejected") {
+      return { kind: "rejected", output: error.command.stderr.trim() };
+    }
+    throw error;
+  }
+}
+
+function problemSentence(problem: ScratchProblem): string {
+  switch (problem.kind) {
+    case "worktree-gone":
+      return `the worktree ${problem.worktree} is gone`;
+    case "left-branch":
+      return `the worktree is no longer on its branch but on ${problem.found}`;
+    case "history-rewritten":
+      return `the scratch branch no longer contains ${problem.lastTip}; it is at ${problem.found ?? "no commit"}`;
+    case "operation":
+      return `a ${problem.operation} is in progress in the worktree`;
+  }
+}

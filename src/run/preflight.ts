@@ -1,0 +1,88 @@
+import { type GitContext, gitIn } from "../git/git.ts";
+import { GitError } from "../git/git-error.ts";
+import { type BranchName, type Oid, refBranch, type WorktreePath } from "../git/names.ts";
+import { openRepository, type Repository } from "../git/repository.ts";
+import { commitOid, gitVersion } from "../git/rev-parse.ts";
+import { status } from "../git/status.ts";
+import { worktrees } from "../git/worktree-list.ts";
+
+/** Oldest git with `merge-tree --write-tree`. */
+const GIT_FLOOR = [2, 38] as const;
+
+/** A checkout that a run can start from. */
+export interface Ground {
+  readonly repository: Repository;
+  /** Top of the checkout that the user is in. */
+  readonly checkout: WorktreePath;
+  readonly mainWorktree: WorktreePath;
+  readonly original: BranchName;
+  readonly base: Oid;
+  /** Entries of the user's checkout that differ from HEAD; they stay behind. */
+  readonly uncommitted: number;
+}
+
+export type Preflight =
+  | { readonly kind: "ready"; readonly ground: Ground }
+  /** One sentence on what is the matter and one on what to do. Nothing was changed. */
+  | { readonly kind: "refused"; readonly message: string };
+
+/** Looks whether a run can start in `cwd`. Changes nothing. */
+export async function preflight(cwd: string, context: GitContext = {}, base?: string): Promise<Preflight> {
+  try {
+    const version = await gitVersion(gitIn(cwd, context));
+    if (version[0] < GIT_FLOOR[0] || (version[0] === GIT_FLOOR[0] && version[1] < GIT_FLOOR[1])) {
+      return refused(`git ${version.join(".")} is too old: install git ${GIT_FLOOR.join(".")} or newer.`);
+    }
+    return await inspect(await openRepository(cwd, context), cwd, base);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    switch (error.kind) {
+      case "not-found":
+        return refused(`git was not found on PATH: install git ${GIT_FLOOR.join(".")} or newer.`);
+      case "not-a-repository":
+        return refused(
+          `${cwd} is not in a git repository: run git init and make a first commit, or start Pi inside one.`,
+        );
+      case "unsafe-owner":
+        return refused(
+          `${cwd} is in a repository of another user, which git does not trust: see safe.directory in git help config.`,
+        );
+      default:
+        throw error;
+    }
+  }
+}
+
+async function inspect(repository: Repository, cwd: string, baseRevision: string | undefined): Promise<Preflight> {
+  const { topLevel, git } = repository;
+  if (topLevel === undefined) {
+    return refused(
+      `${cwd} has no working tree (bare repository or git directory): start Pi in a checkout or linked worktree.`,
+    );
+  }
+  const all = await worktrees(git);
+  const here = all.find(({ path }) => path === topLevel);
+  const [main] = all;
+  if (here === undefined || main === undefined) {
+    return refused(`git does not list ${topLevel} among its worktrees: run git worktree repair there.`);
+  }
+  if (here.branch === undefined) {
+    return refused("HEAD is detached, so there is no branch to land on: git switch a branch and start again.");
+  }
+  const original = refBranch(here.branch);
+  if (original === undefined) return refused(`HEAD is at ${here.branch}, which is no local branch: git switch to one.`);
+  if (here.head === undefined) {
+    return refused(
+      `branch ${original} has no commit yet: make a first one (git commit --allow-empty -m start) and start again.`,
+    );
+  }
+  const base = baseRevision === undefined ? here.head : await commitOid(git, baseRevision);
+  if (base === undefined) return refused(`--base ${baseRevision} names no commit: give a branch, tag or object name.`);
+  const uncommitted = (await status(git)).length;
+  const ground = { repository, checkout: topLevel, mainWorktree: main.path, original, base, uncommitted };
+  return { kind: "ready", ground };
+}
+
+function refused(message: string): Preflight {
+  return { kind: "refused", message };
+}

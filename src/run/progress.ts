@@ -1,0 +1,20 @@
+import type { FileStat } from "../git/diff-text.ts";
+import type { Oid } from "../git/names.ts";
+import type { State } from "../landing/state.ts";
+import type { Ground } from "./preflight.ts";
+import type { RunIdentity } from "./record.ts";
+
+/** What a run tells while it goes on, for status lines and transcripts. */
+export type Progress =
+  | { readonly type: "preparing"; readonly what: "name" | "worktree" }
+  | { readonly type: "started"; readonly run: RunIdentity; readonly ground: Ground; readonly max: number }
+  | { readonly type: "iteration-started"; readonly iteration: number; readonly max: number }
+  | { readonly type: "naming"; readonly iteration: number }
+  | {
+      readonly type: "iteration-committed";
+      readonly iteration: number;
+      readonly tip: Oid;
+      readonly subject: string;
+      readonly stats: readonly Pick<FileStat, "lines">[];
+    }
+  | { readonly type: "landing"; readonly step: State["step"] };

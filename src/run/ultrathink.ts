@@ -1,0 +1,61 @@
+import { commitsBetween } from "../git/log.ts";
+import type { Complete } from "../naming/ask.ts";
+import type { Agent } from "./agent.ts";
+import { finish, type LandMode } from "./finish.ts";
+import { iterate } from "./loop.ts";
+import type { Ground } from "./preflight.ts";
+import type { Progress } from "./progress.ts";
+import type { RunIdentity } from "./record.ts";
+import type { RunReport } from "./report.ts";
+import { startRun } from "./start.ts";
+
+export interface RunDeps {
+  readonly ground: Ground;
+  readonly complete: Complete;
+  readonly progress: (progress: Progress) => void;
+  /** Called once the worktree is there: the agent's tools act in it from now on. */
+  readonly enter: (run: RunIdentity) => Agent;
+  /** Called before the work lands: the agent is back in the user's checkout. */
+  readonly leave: () => void;
+  /** Ends a run that has not begun its first iteration. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RunOptions {
+  readonly task: string;
+  readonly max: number;
+  readonly land: LandMode;
+  readonly reviewInstructions: string;
+}
+
+export type RunResult =
+  | { readonly kind: "finished"; readonly report: RunReport }
+  | { readonly kind: "refused"; readonly message: string };
+
+/** One whole run: name, worktree, iterations, landing. */
+export async function ultrathink(deps: RunDeps, options: RunOptions): Promise<RunResult> {
+  const { ground, complete, progress, signal } = deps;
+  const { repository } = ground;
+  const began = Date.now();
+  progress({ type: "preparing", what: "name" });
+  const started = await startRun(ground, options.task, complete, signal);
+  if (started.kind === "refused") return started;
+  const { run, record } = started;
+  progress({ type: "started", run, ground, max: options.max });
+
+  const agent = deps.enter(run);
+  const loop = await iterate({ repository, run, agent, complete, record, progress }, options).finally(deps.leave);
+  const failure = started.namingFailure ?? loop.namingFailure;
+  const end = failure === undefined ? loop : { ...loop, stop: namingStop(loop.stop, failure.message) };
+  const commits = await commitsBetween(repository.git, run.base, end.tip);
+  const ending = await finish({ repository, run, complete, record, progress }, end, options.land);
+  const { iterations, stop, nested } = end;
+  const elapsedMs = Date.now() - began;
+  const report = { run, stop, ending, iterations, commits, stayed: ground.uncommitted, elapsedMs, nested };
+  return { kind: "finished", report };
+}
+
+/** A run whose commits could not be named is not landed; any worse reason is told instead. */
+function namingStop(stop: RunReport["stop"], message: string): RunReport["stop"] {
+  return stop.kind === "no-git-changes" || stop.kind === "max-iterations" ? { kind: "naming-error", message } : stop;
+}
