@@ -26,3 +26,9 @@ export async function refTips(git: Git, prefixes: readonly string[]): Promise<Re
 export async function refTip(git: Git, ref: RefName): Promise<RefTip | undefined> {
   return (await refTips(git, [ref])).find((tip) => tip.ref === ref);
 }
+
+/** Whether some reference holds `commit`, so that it stays when a detached HEAD goes. */
+export async function isReachable(git: Git, commit: Oid): Promise<boolean> {
+  const output = await git(["for-each-ref", "--count=1", `--contains=${commit}`]);
+  return output.bytes.length > 0;
+}

@@ -1,3 +1,4 @@
+import { devNull } from "node:os";
 import { runProcess } from "../process/run-process.ts";
 import { classify, type FailedCommand, GitError } from "./git-error.ts";
 import { type TreePath, treePath } from "./names.ts";
@@ -17,6 +18,7 @@ export interface GitOptions {
 export interface GitOutput {
   readonly code: number;
   readonly bytes: Buffer;
+  readonly stderr: string;
   /** Output as text. @throws {GitError} `not-utf8` rather than a replacement character. */
   text(): string;
   /** NUL-terminated records of paths and other bytes. */
@@ -72,6 +74,7 @@ export function gitIn(worktree: string, context: GitContext = {}): Git {
     return {
       code: exit.code,
       bytes: stdout,
+      stderr: command.stderr,
       text: () => decode(stdout, command),
       records: () => splitRecords(stdout),
       asError,
@@ -144,5 +147,6 @@ export function gitEnv(base: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     GIT_MERGE_AUTOEDIT: "no",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_GRAFT_FILE: devNull, // grafts fake ancestry as replace refs do
   };
 }

@@ -46,6 +46,7 @@ export function toBranchName(text: string): BranchName {
 
 function branchNameProblem(text: string): string | undefined {
   if (text === "") return "it is empty";
+  if (/\p{Cs}/u.test(text)) return "it is not valid Unicode text"; // on its way to git it would become another name
   if (Buffer.byteLength(text) > BRANCH_NAME_LIMIT) return `it is longer than ${BRANCH_NAME_LIMIT} bytes`;
   if (text.startsWith("-")) return "it starts with a dash";
   if (text === "HEAD" || text === "@") return "git reads it as the current commit";

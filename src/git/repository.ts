@@ -1,10 +1,12 @@
 import { type Git, type GitContext, gitIn } from "./git.ts";
 import type { WorktreePath } from "./names.ts";
-import { type RepositoryPlace, repositoryPlace } from "./rev-parse.ts";
+import { type RepositoryPlace, repositoryPlace, type WorktreeDirs } from "./rev-parse.ts";
 
 /** A repository as seen from one directory. */
 export interface Repository {
   readonly commonDir: string;
+  /** Of the worktree that the directory is in. */
+  readonly dirs: WorktreeDirs;
   /** Top of the worktree that the directory is in; `undefined` in a bare repository. */
   readonly topLevel: WorktreePath | undefined;
   /** Path of the directory below `topLevel`, with a trailing slash; empty at the top. */
@@ -23,9 +25,10 @@ export async function openRepository(cwd: string, context: GitContext = {}): Pro
 }
 
 function bound(place: RepositoryPlace, context: GitContext): Repository {
-  const { commonDir, topLevel, prefix } = place;
+  const { commonDir, dirs, topLevel, prefix } = place;
   return {
     commonDir,
+    dirs,
     topLevel,
     prefix,
     git: gitIn(topLevel ?? commonDir, context),

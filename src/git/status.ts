@@ -1,5 +1,5 @@
 import type { Git } from "./git.ts";
-import type { TreePath } from "./names.ts";
+import { type Oid, pathText, type TreePath, toOid } from "./names.ts";
 
 export type StatusEntry =
   | { readonly kind: "changed"; readonly xy: string; readonly path: TreePath }
@@ -12,25 +12,60 @@ export interface StatusOptions {
   /** `normal` names an untracked directory once, `all` every file in it. */
   readonly untracked?: "no" | "normal" | "all";
   readonly ignored?: boolean;
+  /** Only these; the whole tree when they are too many, or not text, for a command line. */
+  readonly paths?: readonly TreePath[];
+  /** Lets git write what it learns about unchanged files into the index. */
+  readonly refresh?: boolean;
 }
 
-/** Entries of the working tree that differ from HEAD, untracked ones included. Renames are not detected. */
-export async function status(git: Git, { untracked = "normal", ignored = false }: StatusOptions = {}) {
-  const args = ["status", "--porcelain=v2", "-z", "--no-renames", "--ignore-submodules=none"];
+/** Bytes of pathspecs on a command line; Linux allows 128 KiB for one argument and 2 MiB in all. */
+const PATHSPEC_LIMIT = 64 * 1024;
+
+export interface Status {
+  readonly entries: readonly StatusEntry[];
+  /** `undefined` on an unborn branch. */
+  readonly head: Oid | undefined;
+  /** Short name; `undefined` when HEAD is detached. */
+  readonly branch: string | undefined;
+}
+
+/** Entries of the working tree that differ from HEAD, untracked ones included, and HEAD. Renames are not detected. */
+export async function statusAndHead(git: Git, options: StatusOptions = {}): Promise<Status> {
+  const { untracked = "normal", ignored = false, paths, refresh = false } = options;
+  const args = ["--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-renames", "--ignore-submodules=none"];
   const show = [`--untracked-files=${untracked}`, `--ignored=${ignored ? "matching" : "no"}`];
-  const output = await git([...args, ...show]);
+  const output = await git(["--literal-pathspecs", "status", ...args, ...show, ...pathspecs(paths)], {
+    env: refresh ? { GIT_OPTIONAL_LOCKS: "1" } : {},
+  });
   return parseStatus(output.bytes.toString("latin1"));
+}
+
+export async function status(git: Git, options: StatusOptions = {}): Promise<readonly StatusEntry[]> {
+  return (await statusAndHead(git, options)).entries;
+}
+
+function pathspecs(paths: readonly TreePath[] | undefined): string[] {
+  if (paths === undefined || paths.length === 0) return [];
+  const texts = paths.map(pathText).filter((text) => text !== undefined);
+  const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
+  return texts.length < paths.length || size > PATHSPEC_LIMIT ? [] : ["--", ...texts];
 }
 
 /** Space-separated fields before the path, by record type. See git-status(1), "Porcelain Format Version 2". */
 const FIELDS = { "1": 8, "2": 9, u: 10, "?": 1, "!": 1 } as const;
 
 /** @throws {SyntaxError} on a record this version of the format does not define. */
-export function parseStatus(stdout: string): StatusEntry[] {
+export function parseStatus(stdout: string): Status {
   const entries: StatusEntry[] = [];
+  const headers = new Map<string, string>();
   const records = stdout.split("\0").slice(0, -1).values();
   for (const record of records) {
     const type = record[0] ?? "";
+    if (type === "#") {
+      const [, key = "", value = ""] = /^# (\S+) (.*)$/.exec(record) ?? [];
+      headers.set(key, value);
+      continue;
+    }
     if (!isRecordType(type)) throw new SyntaxError(`unknown status record: ${JSON.stringify(record)}`);
     const { fields, path } = splitFields(record, FIELDS[type]);
     const xy = fields[1] ?? "";
@@ -54,7 +89,13 @@ export function parseStatus(stdout: string): StatusEntry[] {
       }
     }
   }
-  return entries;
+  const head = headers.get("branch.oid");
+  const branch = headers.get("branch.head");
+  return {
+    entries,
+    head: head === undefined || head === "(initial)" ? undefined : toOid(head),
+    branch: branch === undefined || branch === "(detached)" ? undefined : branch,
+  };
 }
 
 function isRecordType(type: string): type is keyof typeof FIELDS {

@@ -1,8 +1,17 @@
 import type { Git } from "./git.ts";
-import { isZeroOid, type Oid, pathText, type RefName, type TreePath, toOid, type WorktreePath } from "./names.ts";
+import {
+  isZeroOid,
+  type Oid,
+  pathText,
+  type RefName,
+  type ShownPath,
+  type TreePath,
+  toOid,
+  type WorktreePath,
+} from "./names.ts";
 
 export interface Worktree {
-  /** Absolute path. Text that is not UTF-8 is kept as latin1 and {@link Worktree.readable} is false. */
+  /** Absolute path. One that is not UTF-8 reads `base64:…`, which no directory is called, and is not `readable`. */
   readonly path: WorktreePath;
   /** False when the path is not UTF-8, or HEAD is damaged. */
   readonly readable: boolean;
@@ -17,6 +26,13 @@ export interface Worktree {
   readonly locked: string | undefined;
   /** Why git would prune it; `undefined` when it would not. */
   readonly prunable: string | undefined;
+}
+
+const UNREADABLE_PATH = "base64:";
+
+/** The path for JSON, exact in any case. */
+export function shownWorktreePath({ path }: Worktree): ShownPath {
+  return path.startsWith(UNREADABLE_PATH) ? { base64: path.slice(UNREADABLE_PATH.length) } : path;
 }
 
 /** Every worktree, the main one first. One damaged worktree does not hide the others. */
@@ -48,7 +64,7 @@ function parseWorktree(record: string, index: number): Worktree {
   const head = fields.get("HEAD");
   const bare = fields.has("bare");
   return {
-    path: (text ?? path) as WorktreePath,
+    path: (text ?? `${UNREADABLE_PATH}${Buffer.from(path, "latin1").toString("base64")}`) as WorktreePath,
     readable: text !== undefined && (bare || head !== undefined),
     main: index === 0,
     bare,

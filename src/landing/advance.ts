@@ -1,8 +1,9 @@
 import { treeChanges } from "../git/diff-tree.ts";
 import { refTip } from "../git/for-each-ref.ts";
+import type { Git } from "../git/git.ts";
 import { GitError } from "../git/git-error.ts";
 import { isAncestor } from "../git/merge-base.ts";
-import { branchRef, type Oid, type RefName } from "../git/names.ts";
+import { branchRef, type RefName } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { status } from "../git/status.ts";
 import { moveRefs } from "../git/update-ref.ts";
@@ -18,25 +19,25 @@ export function backupRefs(id: string): { source: RefName; target: RefName } {
  * Moves the target to the candidate by compare-and-swap, after a look at what the holder has in the way.
  *
  * Run in the holder, so that its HEAD reflog tells of the move as it would of a `git merge`.
+ *
+ * @param resumed the step may have been done before a crash.
  */
 export async function advance(
   repository: Repository,
   request: Request,
   plan: Plan,
   candidate: Candidate,
+  resumed: boolean,
 ): Promise<Event> {
   const { sourceTip, targetTip, holder } = plan;
   const git = holder === undefined ? repository.git : repository.at(holder);
   const target = branchRef(request.target);
-  const now = await refTip(git, target);
-  if (now === undefined) return { type: "refused", reason: { kind: "branch-missing", branch: request.target } };
-  // By us, before a crash; others may have built on it since.
-  if (await alreadyThere(repository, candidate.oid, now.oid, targetTip)) return { type: "advanced" };
-  if (now.oid !== targetTip) return { type: "target-moved", to: now.oid };
+  if (resumed && (await isAdvanced(git, target, plan, candidate))) return { type: "advanced" };
 
   if (holder !== undefined) {
     const changes = await treeChanges(git, targetTip, candidate.oid);
-    const reason = await obstacle(git, holder, changes, await status(git));
+    const found = await status(git, { paths: changes.map(({ path }) => path), refresh: true });
+    const reason = await obstacle(git, holder, changes, found);
     if (reason) return { type: "refused", reason };
   }
   const backup = backupRefs(request.id);
@@ -64,6 +65,9 @@ export async function advance(
   return { type: "target-moved", to: moved.oid };
 }
 
-async function alreadyThere({ git }: Repository, candidate: Oid, now: Oid, planned: Oid): Promise<boolean> {
-  return now !== planned && (now === candidate || (await isAncestor(git, candidate, now)));
+/** By us, before a crash; others may have built on it since. */
+async function isAdvanced(git: Git, target: RefName, { targetTip }: Plan, candidate: Candidate): Promise<boolean> {
+  const now = await refTip(git, target);
+  if (now === undefined || now.oid === targetTip) return false;
+  return now.oid === candidate.oid || (await isAncestor(git, candidate.oid, now.oid));
 }

@@ -4,14 +4,23 @@ import { commitIndex } from "../git/commit.ts";
 import type { Git } from "../git/git.ts";
 import { commitsBetween } from "../git/log.ts";
 import { abortMerge, abortRebase, mergeCommit, mergeSquash, rebaseOnto } from "../git/merge.ts";
-import { type Oid, toWorktreePath } from "../git/names.ts";
+import { type Oid, toWorktreePath, type WorktreePath } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
-import { commitOid } from "../git/rev-parse.ts";
+import { commitOid, treeOids } from "../git/rev-parse.ts";
 import { switchBranch, switchDetached } from "../git/switch.ts";
 import { addWorktree, removeWorktree, unlockWorktree } from "../git/worktree.ts";
 import { worktrees } from "../git/worktree-list.ts";
 import { buildRefusal } from "./refusal.ts";
-import type { Event, Plan, Request } from "./state.ts";
+import type { Candidate, Event, Note, Plan, Request } from "./state.ts";
+
+export interface BenchBuild {
+  /** What the merge alone gives. */
+  readonly tree: Oid;
+  readonly message: string;
+  /** Those that have a say. */
+  readonly hooks: readonly string[];
+  readonly notes: readonly Note[];
+}
 
 /**
  * Has git itself build the commit, in a worktree off to the side, so that the user's hooks decide as they
@@ -24,15 +33,21 @@ export async function buildOnBench(
   repository: Repository,
   request: Request,
   plan: Plan,
-  message: string,
-  hooks: readonly string[],
+  { tree, message, hooks, notes }: BenchBuild,
 ): Promise<Event> {
   return onBench(repository, request, plan.build === "rebase" ? plan.sourceTip : plan.targetTip, async (git) => {
     const refusal = await buildHere(git, plan, message).catch((error: unknown) => buildRefusal(error, hooks));
     if (refusal) return { type: "refused", reason: refusal.reason };
     const oid = await commitOid(git, "HEAD");
     if (oid === undefined) throw new TypeError("the bench has no commit after a build");
-    return verified(git, plan, oid, hooks);
+    const candidate = await verified(git, plan, oid);
+    if (candidate === undefined) {
+      const output = `the commit that came out, ${oid}, does not have the parents that it should have`;
+      return { type: "refused", reason: { kind: "hook-rejected", hook: hooks.join(" or "), output } };
+    }
+    const [made] = await treeOids(git, [oid]);
+    const changed: Note[] = made === tree ? [] : [{ kind: "hook-changed-commit", hooks }];
+    return { type: "built", candidate, notes: [...notes, ...changed] };
   });
 }
 
@@ -44,21 +59,15 @@ async function buildHere(git: Git, { build, mergeBase, sourceTip, targetTip }: P
 }
 
 /** A hook may add to the commit, but not make it something else than was planned. */
-async function verified(git: Git, plan: Plan, oid: Oid, hooks: readonly string[]): Promise<Event> {
+async function verified(git: Git, plan: Plan, oid: Oid): Promise<Candidate | undefined> {
   const { build, mergeBase, sourceTip, targetTip } = plan;
   const made = await commitsBetween(git, targetTip, oid);
-  const tip = made.at(-1);
-  const expected = build === "merge" ? `${targetTip} ${sourceTip}` : targetTip;
   if (build === "rebase") {
     const originals = await commitsBetween(git, mergeBase, sourceTip);
-    const rewritten = originals.length === made.length ? pairs(originals, made) : [];
-    return { type: "built", candidate: { oid, rewritten } };
+    return { oid, rewritten: originals.length === made.length ? pairs(originals, made) : [] };
   }
-  if (tip?.parents.join(" ") !== expected) {
-    const output = `the commit that came out has the parents ${tip?.parents.join(" ") ?? "(none)"}, not ${expected}`;
-    return { type: "refused", reason: { kind: "hook-rejected", hook: hooks.join(" or "), output } };
-  }
-  return { type: "built", candidate: { oid, rewritten: [] } };
+  const expected = build === "merge" ? `${targetTip} ${sourceTip}` : targetTip;
+  return made.at(-1)?.parents.join(" ") === expected ? { oid, rewritten: [] } : undefined;
 }
 
 function pairs(originals: readonly { oid: Oid }[], made: readonly { oid: Oid }[]) {
@@ -77,7 +86,7 @@ export async function onBench<T>(
   repository: Repository,
   request: Request,
   commit: Oid,
-  use: (git: Git) => Promise<T>,
+  use: (git: Git, bench: WorktreePath) => Promise<T>,
 ): Promise<T> {
   const steady = repository.with({ signal: undefined });
   if (request.retire !== undefined) {
@@ -85,7 +94,7 @@ export async function onBench<T>(
     await clearBench(git);
     await switchDetached(git, commit);
     try {
-      return await use(repository.at(request.retire));
+      return await use(repository.at(request.retire), request.retire);
     } finally {
       await clearBench(git);
       await switchBranch(git, request.source);
@@ -96,7 +105,7 @@ export async function onBench<T>(
   await dropBench(steady, path);
   await addWorktree(steady.git, path, { kind: "detached", commit }, `landing ${request.id}`);
   try {
-    return await use(repository.at(path));
+    return await use(repository.at(path), path);
   } finally {
     await dropBench(steady, path);
   }
@@ -108,7 +117,7 @@ async function clearBench(git: Git): Promise<void> {
 }
 
 /** Removes a temporary bench and its registration, whichever of the two there is. Everything in it is ours. */
-async function dropBench(repository: Repository, path: ReturnType<typeof toWorktreePath>): Promise<void> {
+async function dropBench(repository: Repository, path: WorktreePath): Promise<void> {
   const registered = (await worktrees(repository.git)).find((worktree) => worktree.path === path);
   if (registered?.locked !== undefined) await unlockWorktree(repository.git, path);
   await rm(path, { recursive: true, force: true });

@@ -1,5 +1,4 @@
 import { commitTree } from "../git/commit-tree.ts";
-import { booleanSettings } from "../git/config-get.ts";
 import type { Git } from "../git/git.ts";
 import { hooksPresent } from "../git/hooks.ts";
 import { type Commit, commitsBetween } from "../git/log.ts";
@@ -8,8 +7,9 @@ import type { BranchName, Oid, TreePath } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { treeOids, worktreeDirs } from "../git/rev-parse.ts";
 import { buildOnBench } from "./bench.ts";
+import { driverPaths } from "./drivers.ts";
 import { buildRefusal } from "./refusal.ts";
-import type { Candidate, Event, Plan, Request } from "./state.ts";
+import type { Candidate, Event, Note, Plan, Request } from "./state.ts";
 
 /** Hooks that git runs, and obeys, when it builds such a commit. */
 const HOOKS = {
@@ -17,10 +17,11 @@ const HOOKS = {
   merge: ["pre-merge-commit", "prepare-commit-msg", "commit-msg"],
   squash: ["pre-commit", "prepare-commit-msg", "commit-msg"],
   rebase: ["pre-rebase", "prepare-commit-msg", "post-rewrite"],
+  undo: [],
 } as const;
 
 type Built =
-  | { readonly kind: "candidate"; readonly candidate: Candidate }
+  | { readonly kind: "candidate"; readonly candidate: Candidate; readonly tree: Oid }
   | { readonly kind: "conflicted"; readonly paths: readonly TreePath[] }
   | { readonly kind: "nothing-left" };
 
@@ -32,20 +33,33 @@ type Built =
  */
 export async function build(repository: Repository, request: Request, plan: Plan): Promise<Event> {
   const { sourceTip, targetTip } = plan;
-  if (plan.build === "fast-forward") return { type: "built", candidate: { oid: sourceTip, rewritten: [] } };
+  if (plan.build === "fast-forward") return { type: "built", candidate: { oid: sourceTip, rewritten: [] }, notes: [] };
   const git = repository.at(request.retire ?? plan.holder ?? repository.topLevel ?? repository.commonDir);
 
   const built = await buildInMemory(git, request, plan).catch(buildRefusal);
-  if (built.kind === "refused") return { type: "refused", reason: built.reason };
-  if (built.kind === "conflicted") return { type: "refused", reason: { kind: "conflicted", paths: built.paths } };
-  if (built.kind === "nothing-left") {
-    const outcome = { kind: "already-integrated", sourceTip, targetTip, equalTree: true } as const;
-    return { type: "already-integrated", outcome };
+  switch (built.kind) {
+    case "refused":
+      return { type: "refused", reason: built.reason };
+    case "conflicted": {
+      const byDriver = await driverPaths(git, plan);
+      return { type: "refused", reason: { kind: "conflicted", paths: built.paths, byDriver } };
+    }
+    case "nothing-left": {
+      const outcome = { kind: "already-integrated", sourceTip, targetTip, equalTree: true } as const;
+      return { type: "already-integrated", outcome };
+    }
   }
-  const { hooks } = await worktreeDirs(git);
-  const deciding = await hooksPresent(hooks, HOOKS[plan.build]);
-  if (deciding.length === 0) return { type: "built", candidate: built.candidate };
-  return buildOnBench(repository, request, plan, commitMessage(request), deciding);
+  const notes: Note[] = (await driverPaths(git, plan)).map((decided) => ({ kind: "driver-decided", ...decided }));
+  const { hooks: folder } = await worktreeDirs(git);
+  const hooks = await hooksPresent(folder, HOOKS[plan.build]);
+  if (hooks.length === 0) return { type: "built", candidate: built.candidate, notes };
+  const bench = {
+    tree: built.tree,
+    message: commitMessage(request),
+    hooks,
+    notes: [...notes, { kind: "hooks-ran", hooks, folder }],
+  } as const;
+  return buildOnBench(repository, request, plan, bench);
 }
 
 async function buildInMemory(git: Git, request: Request, plan: Plan): Promise<Built> {
@@ -55,11 +69,11 @@ async function buildInMemory(git: Git, request: Request, plan: Plan): Promise<Bu
   const [targetTree] = await treeOids(git, [targetTip]);
   if (merged.kind === "clean" && merged.tree === targetTree) return { kind: "nothing-left" };
 
-  const sign = (await booleanSettings(git, ["commit.gpgsign"])).get("commit.gpgsign") ?? false;
-  if (plan.build === "rebase" || merged.kind === "conflicted") return replay(git, plan, sign);
+  if (plan.build === "rebase" || merged.kind === "conflicted") return replay(git, plan);
+  const { tree } = merged;
   const parents = plan.build === "merge" ? [targetTip, sourceTip] : [targetTip];
-  const oid = await commitTree(git, { tree: merged.tree, parents, message: commitMessage(request), sign });
-  return { kind: "candidate", candidate: { oid, rewritten: [] } };
+  const oid = await commitTree(git, { tree, parents, message: commitMessage(request), sign: plan.sign });
+  return { kind: "candidate", candidate: { oid, rewritten: [] }, tree };
 }
 
 /**
@@ -68,7 +82,7 @@ async function buildInMemory(git: Git, request: Request, plan: Plan): Promise<Bu
  * `merge-tree --merge-base` needs git 2.40. The same three-way merge works on 2.38 by way of a commit that
  * has the new parent's tree and the old parent as its parent: its merge base with the commit is the old parent.
  */
-async function replay(git: Git, { mergeBase, sourceTip, targetTip }: Plan, sign: boolean): Promise<Built> {
+async function replay(git: Git, { mergeBase, sourceTip, targetTip, sign }: Plan): Promise<Built> {
   const rewritten: { from: Oid; to: Oid }[] = [];
   let onto = targetTip;
   let [ontoTree] = await treeOids(git, [targetTip]);
@@ -83,7 +97,8 @@ async function replay(git: Git, { mergeBase, sourceTip, targetTip }: Plan, sign:
     ontoTree = merged.tree;
     rewritten.push({ from: commit.oid, to: onto });
   }
-  return rewritten.length === 0 ? { kind: "nothing-left" } : { kind: "candidate", candidate: { oid: onto, rewritten } };
+  if (rewritten.length === 0 || ontoTree === undefined) return { kind: "nothing-left" };
+  return { kind: "candidate", candidate: { oid: onto, rewritten }, tree: ontoTree };
 }
 
 async function recommit(git: Git, { author, message }: Commit, tree: Oid, parent: Oid, sign: boolean): Promise<Oid> {

@@ -1,17 +1,18 @@
-import { refTip } from "../git/for-each-ref.ts";
+import { type RefTip, refTip } from "../git/for-each-ref.ts";
 import { GitError } from "../git/git-error.ts";
 import { branchRef } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { deleteRef } from "../git/update-ref.ts";
 import { removeWorktree, unlockWorktree } from "../git/worktree.ts";
 import { worktrees } from "../git/worktree-list.ts";
-import type { Event, Outcome, Request } from "./state.ts";
+import type { Event, Note, Outcome, Request } from "./state.ts";
 
 /** Removes the run's worktree and its branch. What git refuses to remove stays, and is told. */
 export async function clean(repository: Repository, request: Request, outcome: Outcome): Promise<Event> {
   const { retire, source } = request;
-  if (retire === undefined) return { type: "cleaned", warnings: [] };
-  const warnings: string[] = [];
+  const branch = branchRef(source);
+  if (retire === undefined)
+    return { type: "cleaned", notes: sourceNotes(await refTip(repository.git, branch), outcome) };
   const registered = (await worktrees(repository.git)).find(({ path }) => path === retire);
   if (registered) {
     try {
@@ -19,12 +20,14 @@ export async function clean(repository: Repository, request: Request, outcome: O
       await removeWorktree(repository.git, retire);
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
-      return { type: "cleaned", warnings: [`worktree ${retire} and branch ${source} are kept: ${error.message}`] };
+      return { type: "cleaned", notes: [{ kind: "worktree-kept", worktree: retire, why: error.message }] };
     }
   }
-  const branch = branchRef(source);
   const tip = await refTip(repository.git, branch);
   if (tip?.oid === outcome.sourceTip) await deleteRef(repository.git, branch, outcome.sourceTip);
-  else if (tip) warnings.push(`branch ${source} is kept: it moved to ${tip.oid} during the landing`);
-  return { type: "cleaned", warnings };
+  return { type: "cleaned", notes: sourceNotes(tip, outcome) };
+}
+
+function sourceNotes(tip: RefTip | undefined, { sourceTip }: Outcome): Note[] {
+  return tip === undefined || tip.oid === sourceTip ? [] : [{ kind: "source-moved", to: tip.oid }];
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { RefName } from "../git/names.ts";
 import { lockFiles, operationIn, rebasedBranch } from "../git/operation.ts";
 import type { Repository } from "../git/repository.ts";
-import { worktreeDirs } from "../git/rev-parse.ts";
+import { type WorktreeDirs, worktreeDirs } from "../git/rev-parse.ts";
 import { type Worktree, worktrees } from "../git/worktree-list.ts";
 import type { StopReason } from "./state.ts";
 
@@ -32,7 +32,7 @@ export async function holderOf(repository: Repository, target: RefName): Promise
   const stats = await lstat(worktree.path).catch((error: NodeJS.ErrnoException) => error);
   if (stats instanceof Error) return unreadable(stats.code === "ENOENT" ? "its directory is missing" : stats.message);
 
-  const { gitDir, hooks, indexLock } = await worktreeDirs(repository.at(worktree.path));
+  const { gitDir, hooks, indexLock } = await dirsOf(repository, worktree);
   const operation = await operationIn(gitDir);
   if (operation) return refused({ kind: "target-busy", operation, worktree: worktree.path });
   const [lock] = await lockFiles([
@@ -42,6 +42,10 @@ export async function holderOf(repository: Repository, target: RefName): Promise
   ]);
   if (lock) return refused({ kind: "locked", file: lock.path, ageMs: lock.ageMs });
   return { kind: "held", worktree, hooks };
+}
+
+async function dirsOf(repository: Repository, { path }: Worktree): Promise<WorktreeDirs> {
+  return path === repository.topLevel ? repository.dirs : worktreeDirs(repository.at(path));
 }
 
 function refused(reason: StopReason): Holder {
@@ -60,7 +64,7 @@ async function rebaseOf(repository: Repository, target: RefName, all: readonly W
   for (const id of ids) {
     if ((await rebasedBranch(join(folder, id))) !== target) continue;
     for (const worktree of all.filter((each) => !each.main && each.prunable === undefined)) {
-      const { gitDir } = await worktreeDirs(repository.at(worktree.path));
+      const { gitDir } = await dirsOf(repository, worktree);
       if (gitDir === join(folder, id)) return worktree;
     }
   }

@@ -2,6 +2,7 @@ import { GitError } from "../git/git-error.ts";
 import type { Repository } from "../git/repository.ts";
 import { advance } from "./advance.ts";
 import { build } from "./build.ts";
+import { check } from "./check.ts";
 import { clean } from "./clean.ts";
 import { plan } from "./plan.ts";
 import type { Perform } from "./run.ts";
@@ -10,14 +11,23 @@ import { restore, sync } from "./sync.ts";
 
 export interface LandingDeps {
   readonly repository: Repository;
+  /** Environment of the check command. */
+  readonly env?: NodeJS.ProcessEnv;
   /** Ends a landing that has not moved anything yet; afterwards it is finished or put back. */
   readonly signal?: AbortSignal | undefined;
+  /** Receives what the check command prints. */
+  readonly onOutput?: ((text: string) => void) | undefined;
 }
 
+/** Steps before which nothing of the user's has moved. */
+const SAFE_TO_STOP: ReadonlySet<Pending["step"]> = new Set(["planning", "building", "checking"]);
+
 /** The effect of each state, on a real repository. */
-export function performIn({ repository, signal }: LandingDeps): Perform {
+export function performIn({ repository, env = process.env, signal, onOutput }: LandingDeps): Perform {
   const steady = repository.with({ signal: undefined });
   const interruptible = repository.with({ signal });
+  // The first step asked for may be one that a crash cut off; those that follow it are not.
+  let resumed = true;
   const effect = (state: Pending): Promise<Event> => {
     switch (state.step) {
       case "planning":
@@ -25,11 +35,11 @@ export function performIn({ repository, signal }: LandingDeps): Perform {
       case "building":
         return build(interruptible, state.request, state.plan);
       case "checking":
-        return Promise.resolve({ type: "passed" });
+        return check(interruptible, state.request, state.plan, state.candidate, { env, signal, onOutput });
       case "advancing":
-        return advance(steady, state.request, state.plan, state.candidate);
+        return advance(steady, state.request, state.plan, state.candidate, resumed);
       case "syncing":
-        return sync(steady, state.plan, state.candidate);
+        return sync(steady, state.request, state.plan, state.candidate, resumed);
       case "restoring":
         return restore(steady, state.request, state.plan, state.candidate);
       case "cleaning":
@@ -37,12 +47,17 @@ export function performIn({ repository, signal }: LandingDeps): Perform {
     }
   };
   return async (state) => {
-    const movedNothing = state.step === "planning" || state.step === "building" || state.step === "checking";
-    if (movedNothing && signal?.aborted) return { type: "refused", reason: { kind: "aborted" } };
-    return effect(state).catch((error: unknown) => {
+    const safe = SAFE_TO_STOP.has(state.step);
+    if (safe && signal?.aborted) return { type: "refused", reason: { kind: "aborted" } };
+    try {
+      const event = await effect(state);
+      // The ref may have been moved before the crash, and the files only now.
+      resumed &&= state.step === "advancing";
+      return event;
+    } catch (error) {
       const aborted = error instanceof GitError && error.command.exit.kind === "aborted";
-      if (movedNothing && aborted) return { type: "refused", reason: { kind: "aborted" } };
+      if (safe && aborted) return { type: "refused", reason: { kind: "aborted" } };
       throw error;
-    });
+    }
   };
 }

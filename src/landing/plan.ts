@@ -1,5 +1,6 @@
-import { booleanSettings } from "../git/config-get.ts";
+import { isTrue, settingsMatching } from "../git/config-get.ts";
 import { refTips } from "../git/for-each-ref.ts";
+import type { Git } from "../git/git.ts";
 import { mergeBases } from "../git/merge-base.ts";
 import { branchRef, type Oid } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
@@ -33,44 +34,41 @@ export async function plan(repository: Repository, request: Request, attempt: nu
     const outcome = { sourceTip: sourceTip.oid, targetTip: targetTip.oid, equalTree: false };
     return { type: "already-integrated", outcome: { kind: "already-integrated", ...outcome } };
   }
-  const settings = await booleanSettings(git, ["merge.verifysignatures"]);
-  if (settings.get("merge.verifysignatures") && !(await signatureIsGood(git, sourceTip.oid))) {
+  const settings = await settingsMatching(git, SETTINGS);
+  if (isTrue(settings, "merge.verifysignatures") && !(await signatureIsGood(git, sourceTip.oid))) {
     return refused({ kind: "signature-required", commit: sourceTip.oid });
   }
-
   const canFastForward = bases.includes(targetTip.oid);
-  const { build, commits } = await chooseBuild(
-    repository,
-    request.policy,
-    canFastForward,
-    sourceTip.oid,
-    targetTip.oid,
-  );
-  const worktree = holder.kind === "held" ? holder.worktree.path : undefined;
-  const tipOids = { sourceTip: sourceTip.oid, targetTip: targetTip.oid, mergeBase };
-  return { type: "planned", plan: { ...tipOids, build, commits, holder: worktree, attempt } };
+  const build = await chooseBuild(git, request.policy, canFastForward, sourceTip.oid, targetTip.oid);
+  const planned = {
+    sourceTip: sourceTip.oid,
+    targetTip: targetTip.oid,
+    mergeBase,
+    build,
+    ...(holder.kind === "held" ? { holder: holder.worktree.path, hooks: holder.hooks } : {}),
+    sign: isTrue(settings, "commit.gpgsign"),
+    drivers: settings.flatMap(([key]) => /^merge\.(.+)\.driver$/.exec(key)?.[1] ?? []),
+    attempt,
+  };
+  return { type: "planned", plan: planned };
 }
 
+/** The user's configuration that a landing obeys; everything else is overridden by flags. */
+const SETTINGS = "^(commit\\.gpgsign|merge\\.verifysignatures|merge\\..*\\.driver)$";
+
 async function chooseBuild(
-  { git }: Repository,
+  git: Git,
   policy: Policy,
   canFastForward: boolean,
   source: Oid,
   target: Oid,
-): Promise<{ build: Build; commits: number }> {
+): Promise<Build> {
+  if (policy === "merge" || policy === "squash") return policy;
+  if (policy === "integrate") return canFastForward ? "fast-forward" : "merge";
   const { commits, merges } = await commitCounts(git, target, source);
-  const rebased: Build = canFastForward ? "fast-forward" : merges > 0 ? "merge" : "rebase"; // a rebase would flatten merges
-  switch (policy) {
-    case "integrate":
-      return { build: canFastForward ? "fast-forward" : "merge", commits };
-    case "auto":
-      return { build: commits === 1 ? rebased : "merge", commits };
-    case "rebase":
-      return { build: rebased, commits };
-    case "merge":
-    case "squash":
-      return { build: policy, commits };
-  }
+  if (policy === "auto" && commits > 1) return "merge";
+  if (canFastForward) return "fast-forward";
+  return merges > 0 ? "merge" : "rebase"; // a rebase would flatten merges
 }
 
 function refused(reason: StopReason): Event {

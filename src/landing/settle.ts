@@ -5,6 +5,7 @@ import type { TreeChange } from "../git/diff-tree.ts";
 import type { Git } from "../git/git.ts";
 import { indexEntries, readIndexInfo } from "../git/index-entries.ts";
 import { pathBytes, type TreePath, type WorktreePath } from "../git/names.ts";
+import { refreshIndex } from "../git/read-tree.ts";
 import { absolute } from "../git/tree-file.ts";
 
 export type Side = "old" | "new";
@@ -62,7 +63,7 @@ async function matching(git: Git, folder: string, changes: readonly TreeChange[]
   const env = { GIT_INDEX_FILE: join(folder, `match-${side}`) };
   const present = changes.filter((change) => !isAbsent(change, side));
   await readIndexInfo(git, present.map((change) => entryInfo(change, side)).join(""), env);
-  await git(["update-index", "-q", "--refresh"], { okCodes: [0, 1], env });
+  await refreshIndex(git, env);
   const output = await git(["diff-files", "-z", "--name-only", "--no-renames"], { env });
   const differing = new Set(output.records());
   const untracked = await git(["ls-files", "-z", "--others", "--full-name", "--", ":/"], { env });
@@ -116,5 +117,5 @@ async function setIndexEntries(git: Git, changes: readonly TreeChange[], goal: S
     return entry.oid === oldOid || entry.oid === newOid;
   });
   await readIndexInfo(git, ours.map((change) => entryInfo(change, goal)).join(""));
-  await git(["update-index", "-q", "--refresh"], { okCodes: [0, 1] });
+  await refreshIndex(git);
 }

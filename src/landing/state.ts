@@ -7,7 +7,7 @@ import type { Operation } from "../git/operation.ts";
  */
 export type Policy = "auto" | "rebase" | "merge" | "squash" | "integrate";
 
-export type Build = "fast-forward" | "rebase" | "merge" | "squash";
+export type Build = "fast-forward" | "rebase" | "merge" | "squash" | "undo";
 
 /** What is asked for. Fixed for the whole landing. */
 export interface Request {
@@ -20,6 +20,14 @@ export interface Request {
   readonly message?: string | undefined;
   /** A linked worktree that is done with when the landing is: removed, and its branch `source` deleted. */
   readonly retire?: WorktreePath | undefined;
+  /** Must succeed on the candidate's files before the target moves. */
+  readonly check?: Check | undefined;
+}
+
+export interface Check {
+  /** Shell text. */
+  readonly command: string;
+  readonly timeoutMs: number;
 }
 
 /** What was decided, on tips that the advance compares against. */
@@ -28,10 +36,14 @@ export interface Plan {
   readonly targetTip: Oid;
   readonly mergeBase: Oid;
   readonly build: Build;
-  /** Source commits that the target lacks. */
-  readonly commits: number;
   /** The worktree that has the target checked out. */
   readonly holder?: WorktreePath | undefined;
+  /** Where the holder's hooks are. */
+  readonly hooks?: string | undefined;
+  /** The user's `commit.gpgSign`. */
+  readonly sign: boolean;
+  /** Merge drivers that the user's configuration defines. */
+  readonly drivers: readonly string[];
   /** Counts from 1; a target that moved is planned again. */
   readonly attempt: number;
 }
@@ -51,7 +63,29 @@ interface Planned extends Common {
 }
 interface Built extends Planned {
   readonly candidate: Candidate;
+  readonly notes: readonly Note[];
 }
+
+/** What whoever asked for the landing should know beside its end. */
+export type Note =
+  /** A merge driver of the user's, not git, chose the content of these paths. */
+  | { readonly kind: "driver-decided"; readonly driver: string; readonly paths: readonly TreePath[] }
+  | { readonly kind: "hooks-ran"; readonly hooks: readonly string[]; readonly folder: string }
+  /** A hook put into the commit what the merge alone does not give. */
+  | { readonly kind: "hook-changed-commit"; readonly hooks: readonly string[] }
+  | { readonly kind: "hook-failed"; readonly hook: string; readonly output: string }
+  /** Appeared in the holder while the hook ran, after the landing was complete. */
+  | { readonly kind: "hook-dirtied"; readonly hook: string; readonly paths: readonly TreePath[] }
+  | { readonly kind: "hook-moved-target"; readonly hook: string; readonly to: Oid }
+  /** The commit that landed is the one that the landing began with. */
+  | { readonly kind: "source-moved"; readonly to: Oid }
+  | { readonly kind: "source-uncommitted"; readonly worktree: WorktreePath; readonly entries: number }
+  /** Edits made after a crash, kept as they are. */
+  | { readonly kind: "kept-edits"; readonly paths: readonly TreePath[]; readonly worktree: WorktreePath }
+  | { readonly kind: "removed-lock"; readonly file: string }
+  /** The holder was somewhere else when the landing was taken up again; its files were not touched. */
+  | { readonly kind: "holder-left"; readonly worktree: WorktreePath }
+  | { readonly kind: "worktree-kept"; readonly worktree: WorktreePath; readonly why: string };
 
 /** Each state names the one thing left to do, so a crashed landing resumes from its last state. */
 export type State =
@@ -61,8 +95,8 @@ export type State =
   | ({ readonly step: "advancing" } & Built)
   | ({ readonly step: "syncing" } & Built)
   | ({ readonly step: "restoring"; readonly reason: StopReason } & Built)
-  | ({ readonly step: "cleaning"; readonly outcome: Outcome } & Common)
-  | ({ readonly step: "landed"; readonly outcome: Outcome; readonly warnings: readonly string[] } & Common)
+  | ({ readonly step: "cleaning"; readonly outcome: Outcome; readonly notes: readonly Note[] } & Common)
+  | ({ readonly step: "landed"; readonly outcome: Outcome; readonly notes: readonly Note[] } & Common)
   | ({ readonly step: "stopped"; readonly reason: StopReason; readonly plan?: Plan | undefined } & Common);
 
 export type Pending = Exclude<State, { step: "landed" | "stopped" }>;
@@ -86,7 +120,12 @@ export type Outcome =
 
 /** Why nothing landed. The target, its holder and the source branch are as they were at `planning`. */
 export type StopReason =
-  | { readonly kind: "conflicted"; readonly paths: readonly TreePath[] }
+  | {
+      readonly kind: "conflicted";
+      readonly paths: readonly TreePath[];
+      /** Of these, what a merge driver of the user's was in charge of: git does not tell a crash from a conflict. */
+      readonly byDriver: readonly { readonly driver: string; readonly paths: readonly TreePath[] }[];
+    }
   | { readonly kind: "check-failed"; readonly command: string; readonly output: string }
   | { readonly kind: "target-moved"; readonly to: Oid }
   | { readonly kind: "target-busy"; readonly operation: Operation; readonly worktree: WorktreePath }
@@ -113,13 +152,13 @@ export type StopReason =
 export type Event =
   | { readonly type: "planned"; readonly plan: Plan }
   | { readonly type: "already-integrated"; readonly outcome: Outcome }
-  | { readonly type: "built"; readonly candidate: Candidate }
+  | { readonly type: "built"; readonly candidate: Candidate; readonly notes: readonly Note[] }
   | { readonly type: "passed" }
   | { readonly type: "advanced" }
   | { readonly type: "target-moved"; readonly to: Oid }
-  | { readonly type: "synced" }
+  | { readonly type: "synced"; readonly notes: readonly Note[] }
   | { readonly type: "restored" }
-  | { readonly type: "cleaned"; readonly warnings: readonly string[] }
+  | { readonly type: "cleaned"; readonly notes: readonly Note[] }
   | { readonly type: "refused"; readonly reason: StopReason };
 
 export function isPending(state: State): state is Pending {

@@ -15,16 +15,16 @@ export const MAX_ATTEMPTS = 3;
 export const TRANSITIONS = {
   planning: {
     planned: ({ request }, { plan }) => ({ step: "building", request, plan }),
-    "already-integrated": ({ request }, { outcome }) => ({ step: "cleaning", request, outcome }),
+    "already-integrated": ({ request }, { outcome }) => ({ step: "cleaning", request, outcome, notes: [] }),
     refused: ({ request }, { reason }) => ({ step: "stopped", request, reason }),
   },
   building: {
-    built: ({ request, plan }, { candidate }) => ({ step: "checking", request, plan, candidate }),
-    "already-integrated": ({ request }, { outcome }) => ({ step: "cleaning", request, outcome }),
+    built: (state, { candidate, notes }) => ({ ...state, step: "checking", candidate, notes }),
+    "already-integrated": ({ request }, { outcome }) => ({ step: "cleaning", request, outcome, notes: [] }),
     refused: ({ request, plan }, { reason }) => ({ step: "stopped", request, plan, reason }),
   },
   checking: {
-    passed: ({ request, plan, candidate }) => ({ step: "advancing", request, plan, candidate }),
+    passed: (state) => ({ ...state, step: "advancing" }),
     refused: ({ request, plan }, { reason }) => ({ step: "stopped", request, plan, reason }),
   },
   advancing: {
@@ -33,14 +33,19 @@ export const TRANSITIONS = {
     refused: ({ request, plan }, { reason }) => ({ step: "stopped", request, plan, reason }),
   },
   syncing: {
-    synced: (state) => ({ step: "cleaning", request: state.request, outcome: outcomeOf(state) }),
+    synced: (state, { notes }) => ({
+      step: "cleaning",
+      request: state.request,
+      outcome: outcomeOf(state),
+      notes: [...state.notes, ...notes],
+    }),
     refused: (state, { reason }) => ({ ...state, step: "restoring", reason }),
   },
   restoring: {
     restored: ({ request, plan, reason }) => ({ step: "stopped", request, plan, reason }),
   },
   cleaning: {
-    cleaned: ({ request, outcome }, { warnings }) => ({ step: "landed", request, outcome, warnings }),
+    cleaned: (state, { notes }) => ({ ...state, step: "landed", notes: [...state.notes, ...notes] }),
   },
 } satisfies Table;
 

@@ -17,6 +17,8 @@ export interface ProcessOptions {
   readonly timeoutMs: number;
   /** Limit on stdout plus stderr, in bytes. */
   readonly outputLimitBytes: number;
+  /** Receives both as they come; characters may be cut in two. */
+  readonly onOutput?: ((text: string) => void) | undefined;
 }
 
 export interface ProcessResult {
@@ -41,7 +43,7 @@ const PIPE_GRACE_MS = 500;
  * @throws {NodeJS.ErrnoException} only when the child never started (`ENOENT`, `EACCES`, …).
  */
 export function runProcess(file: string, args: readonly string[], options: ProcessOptions): Promise<ProcessResult> {
-  const { cwd, env, stdin, signal, timeoutMs, outputLimitBytes } = options;
+  const { cwd, env, stdin, signal, timeoutMs, outputLimitBytes, onOutput } = options;
   if (signal?.aborted) {
     return Promise.resolve({ exit: { kind: "aborted" }, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) });
   }
@@ -67,6 +69,7 @@ export function runProcess(file: string, args: readonly string[], options: Proce
         outputBytes += chunk.length;
         if (outputBytes > outputLimitBytes) stop({ kind: "output-limit", limitBytes: outputLimitBytes });
         else chunks.push(chunk);
+        onOutput?.(chunk.toString());
       };
     const timeout = setTimeout(() => stop({ kind: "timed-out", afterMs: timeoutMs }), timeoutMs);
     signal?.addEventListener("abort", onAbort, { once: true });

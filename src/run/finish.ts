@@ -59,7 +59,7 @@ async function land(
       progress({ type: "landing", step: state.step });
     }),
   );
-  if (end.step === "landed") return { kind: "landed", outcome: end.outcome, warnings: end.warnings, message };
+  if (end.step === "landed") return { kind: "landed", outcome: end.outcome, notes: end.notes, message };
   return { kind: "preserved", reason: end.reason, uncommitted };
 }
 
@@ -71,10 +71,10 @@ async function cleanUp({ repository, run, record }: FinishDeps, base: Oid): Prom
       await removeWorktree(repository.git, run.worktree);
       await deleteRef(repository.git, branchRef(run.branch), base);
       await record({ type: "cleaned" });
-      return { kind: "nothing-to-land", warnings: [] };
+      return { kind: "nothing-to-land" };
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
-      return { kind: "nothing-to-land", warnings: [`${run.worktree} is kept: ${error.message}`] };
+      return { kind: "nothing-to-land", kept: { worktree: run.worktree, why: error.message } };
     }
   });
 }

@@ -1,5 +1,6 @@
 import type { Commit } from "../git/log.ts";
-import type { Outcome, StopReason } from "../landing/state.ts";
+import type { WorktreePath } from "../git/names.ts";
+import type { Note, Outcome, StopReason } from "../landing/state.ts";
 import type { RunIdentity } from "./record.ts";
 import type { Stop } from "./stop.ts";
 
@@ -8,11 +9,11 @@ export type Ending =
   | {
       readonly kind: "landed";
       readonly outcome: Outcome;
-      readonly warnings: readonly string[];
+      readonly notes: readonly Note[];
       readonly message?: string | undefined;
     }
   /** No commit was made; worktree and branch are gone. */
-  | { readonly kind: "nothing-to-land"; readonly warnings: readonly string[] }
+  | { readonly kind: "nothing-to-land"; readonly kept?: { readonly worktree: WorktreePath; readonly why: string } }
   | {
       readonly kind: "preserved";
       /** Why the landing stopped; `undefined` when none was tried. */

@@ -1,5 +1,5 @@
+import { plural, short } from "../landing/words.ts";
 import type { Progress } from "../run/progress.ts";
-import { plural, short } from "./summary.ts";
 
 /** Lines for the transcript; none for what only a status line shows. */
 export function transcriptLines(progress: Progress): string[] {

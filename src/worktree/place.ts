@@ -15,3 +15,15 @@ export function scratchBranch(slug: string): BranchName {
 export function runWorktreePath(mainWorktree: string, slug: string): WorktreePath {
   return toWorktreePath(join(`${mainWorktree}.worktrees`, slug));
 }
+
+const LOCK_PREFIX = "ultrathink run ";
+
+/** Why a run's worktree is locked: git shows it, and it tells other tools whose the worktree is. */
+export function runLockReason(id: string, slug: string): string {
+  return `${LOCK_PREFIX}${id} (${slug})`;
+}
+
+/** Id of the run that locked a worktree for itself. */
+export function owningRun({ locked }: { readonly locked: string | undefined }): string | undefined {
+  return locked?.startsWith(LOCK_PREFIX) ? locked.slice(LOCK_PREFIX.length).split(" ", 1)[0] : undefined;
+}

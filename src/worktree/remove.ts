@@ -1,6 +1,6 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { refTips } from "../git/for-each-ref.ts";
+import { isReachable, refTips } from "../git/for-each-ref.ts";
 import type { Git } from "../git/git.ts";
 import { GitError } from "../git/git-error.ts";
 import { hiddenEntries } from "../git/ls-files.ts";
@@ -32,6 +32,7 @@ export type RemoveRefusal =
   | { readonly kind: "ignored-files"; readonly paths: readonly TreePath[] }
   | { readonly kind: "nested-repository"; readonly paths: readonly TreePath[] }
   | { readonly kind: "unreachable-ref"; readonly refs: readonly string[] }
+  | { readonly kind: "unreachable-head"; readonly head: Oid }
   | { readonly kind: "left-over"; readonly path: string; readonly output: string };
 
 export type Removed =
@@ -100,7 +101,7 @@ async function contentOf(repository: Repository, worktree: Worktree, all: readon
   if (place?.commonDir !== repository.commonDir || place.topLevel !== worktree.path) {
     return { problem: { kind: "other-repository", path: worktree.path }, ignored: [] };
   }
-  const operation = await operationIn(place.gitDir);
+  const operation = await operationIn(place.dirs.gitDir);
   if (operation) return { problem: { kind: "operation", operation }, ignored: [] };
 
   const entries = await status(git, { untracked: "all", ignored: true });
@@ -117,6 +118,10 @@ async function contentOf(repository: Repository, worktree: Worktree, all: readon
   if (nested.length > 0) return { problem: { kind: "nested-repository", paths: nested }, ignored };
   const refs = await unreachableRefs(git);
   if (refs.length > 0) return { problem: { kind: "unreachable-ref", refs }, ignored };
+  const { branch, head } = worktree;
+  if (branch === undefined && head !== undefined && !(await isReachable(git, head))) {
+    return { problem: { kind: "unreachable-head", head }, ignored };
+  }
   return { ignored };
 }
 

@@ -116,7 +116,7 @@ describe("a landing into a dirty holder", () => {
 
     const { end } = await land(repo, { retire: worktree });
 
-    expect(end).toMatchObject({ step: "landed", warnings: [] });
+    expect(end).toMatchObject({ step: "landed", notes: [] });
     expect(existsSync(worktree)).toBe(false);
     expect(repo.git("branch", "--list", "topic")).toBe("");
     expect(repo.tip("refs/ultrathink/test/source")).toBe(tip);
