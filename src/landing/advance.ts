@@ -66,8 +66,14 @@ export async function advance(
 }
 
 /** By us, before a crash; others may have built on it since. */
-async function isAdvanced(git: Git, target: RefName, { targetTip }: Plan, candidate: Candidate): Promise<boolean> {
+async function isAdvanced(
+  git: Git,
+  target: RefName,
+  { targetTip, build }: Plan,
+  candidate: Candidate,
+): Promise<boolean> {
   const now = await refTip(git, target);
   if (now === undefined || now.oid === targetTip) return false;
-  return now.oid === candidate.oid || (await isAncestor(git, candidate.oid, now.oid));
+  if (now.oid === candidate.oid) return true;
+  return build !== "undo" && (await isAncestor(git, candidate.oid, now.oid)); // an undo goes to an ancestor of everything
 }

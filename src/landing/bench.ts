@@ -1,15 +1,17 @@
 import { rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { commitIndex } from "../git/commit.ts";
 import type { Git } from "../git/git.ts";
 import { commitsBetween } from "../git/log.ts";
 import { abortMerge, abortRebase, mergeCommit, mergeSquash, rebaseOnto } from "../git/merge.ts";
 import { type Oid, toWorktreePath, type WorktreePath } from "../git/names.ts";
+import { operationIn } from "../git/operation.ts";
 import type { Repository } from "../git/repository.ts";
-import { commitOid, treeOids } from "../git/rev-parse.ts";
+import { commitOid, treeOids, worktreeDirs } from "../git/rev-parse.ts";
 import { switchBranch, switchDetached } from "../git/switch.ts";
 import { addWorktree, removeWorktree, unlockWorktree } from "../git/worktree.ts";
 import { worktrees } from "../git/worktree-list.ts";
+import { clearDeadLock } from "./dead-lock.ts";
 import { buildRefusal } from "./refusal.ts";
 import type { Candidate, Event, Note, Plan, Request } from "./state.ts";
 
@@ -89,37 +91,44 @@ export async function onBench<T>(
   use: (git: Git, bench: WorktreePath) => Promise<T>,
 ): Promise<T> {
   const steady = repository.with({ signal: undefined });
-  if (request.retire !== undefined) {
-    const git = steady.at(request.retire);
-    await clearBench(git);
-    await switchDetached(git, commit);
-    try {
-      return await use(repository.at(request.retire), request.retire);
-    } finally {
-      await clearBench(git);
-      await switchBranch(git, request.source);
-    }
+  const bench = request.retire ?? temporaryBench(repository, request);
+  await putBenchBack(steady, request);
+  if (request.retire === undefined) {
+    await addWorktree(steady.git, bench, { kind: "detached", commit }, `ultrathink landing ${request.id}`);
   }
-  const top = repository.topLevel ?? repository.commonDir;
-  const path = toWorktreePath(join(dirname(top), `.ultrathink-landing-${request.id}`));
-  await dropBench(steady, path);
-  await addWorktree(steady.git, path, { kind: "detached", commit }, `landing ${request.id}`);
   try {
-    return await use(repository.at(path), path);
+    if (request.retire !== undefined) await switchDetached(steady.at(bench), commit);
+    return await use(repository.at(bench), bench);
   } finally {
-    await dropBench(steady, path);
+    await putBenchBack(steady, request);
   }
 }
 
-async function clearBench(git: Git): Promise<void> {
-  await abortRebase(git);
-  await abortMerge(git);
+/**
+ * In the git directory, which can be written wherever the repository is, and where no linter or test runner of
+ * the user's looks.
+ */
+function temporaryBench({ commonDir }: Repository, { id }: Request): WorktreePath {
+  return toWorktreePath(join(commonDir, "ultrathink", `bench-${id}`));
 }
 
-/** Removes a temporary bench and its registration, whichever of the two there is. Everything in it is ours. */
-async function dropBench(repository: Repository, path: WorktreePath): Promise<void> {
+/** Leaves nothing of a build: the run's worktree is on its branch again, a temporary one is gone. */
+export async function putBenchBack(repository: Repository, request: Request): Promise<void> {
+  const path = request.retire ?? temporaryBench(repository, request);
   const registered = (await worktrees(repository.git)).find((worktree) => worktree.path === path);
-  if (registered?.locked !== undefined) await unlockWorktree(repository.git, path);
-  await rm(path, { recursive: true, force: true });
-  if (registered) await removeWorktree(repository.git, path);
+  if (request.retire === undefined) {
+    if (registered?.locked !== undefined) await unlockWorktree(repository.git, path);
+    await rm(path, { recursive: true, force: true }); // everything in it is ours
+    if (registered) await removeWorktree(repository.git, path);
+    return;
+  }
+  if (registered === undefined || registered.prunable !== undefined) return;
+  const git = repository.at(path);
+  await clearDeadLock(git, path);
+  const { gitDir } = await worktreeDirs(git);
+  const operation = await operationIn(gitDir);
+  if (operation === "rebase" || operation === "am or rebase") await abortRebase(git);
+  else if (operation === "merge") await abortMerge(git);
+  const now = (await worktrees(repository.git)).find((worktree) => worktree.path === path);
+  if (now?.branch === undefined) await switchBranch(git, request.source);
 }

@@ -15,6 +15,8 @@ export interface LandingDeps {
   readonly env?: NodeJS.ProcessEnv;
   /** Ends a landing that has not moved anything yet; afterwards it is finished or put back. */
   readonly signal?: AbortSignal | undefined;
+  /** The first step asked for may have been done, or half done, by a process that died. */
+  readonly resumed?: boolean;
   /** Receives what the check command prints. */
   readonly onOutput?: ((text: string) => void) | undefined;
 }
@@ -23,11 +25,16 @@ export interface LandingDeps {
 const SAFE_TO_STOP: ReadonlySet<Pending["step"]> = new Set(["planning", "building", "checking"]);
 
 /** The effect of each state, on a real repository. */
-export function performIn({ repository, env = process.env, signal, onOutput }: LandingDeps): Perform {
+export function performIn({
+  repository,
+  env = process.env,
+  signal,
+  resumed: cutOff = false,
+  onOutput,
+}: LandingDeps): Perform {
   const steady = repository.with({ signal: undefined });
   const interruptible = repository.with({ signal });
-  // The first step asked for may be one that a crash cut off; those that follow it are not.
-  let resumed = true;
+  let resumed = cutOff;
   const effect = (state: Pending): Promise<Event> => {
     switch (state.step) {
       case "planning":
