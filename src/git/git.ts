@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { devNull } from "node:os";
 import { runProcess } from "../process/run-process.ts";
 import { classify, type FailedCommand, GitError } from "./git-error.ts";
@@ -63,10 +64,8 @@ export function gitIn(worktree: string, context: GitContext = {}): Git {
       outputLimitBytes: OUTPUT_LIMIT_BYTES,
       stdin,
       signal,
-    }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
-      const command = { args, cwd: worktree, exit: { kind: "exited", code: 127 } as const, stderr: error.message };
-      throw new GitError("not-found", command);
+    }).catch(async (error: NodeJS.ErrnoException) => {
+      throw (await startError(error, worktree, args)) ?? error;
     });
     const command = { args, cwd: worktree, exit, stderr: stderr.toString() };
     const asError = () => new GitError(classify(exit, command.stderr), command);
@@ -80,6 +79,23 @@ export function gitIn(worktree: string, context: GitContext = {}): Git {
       asError,
     };
   };
+}
+
+/** Starting a process in a directory that is not there fails with the same code as a program that is not there. */
+async function startError(
+  { code, message }: NodeJS.ErrnoException,
+  cwd: string,
+  args: readonly string[],
+): Promise<GitError | undefined> {
+  if (code !== "ENOENT" && code !== "ENOTDIR") return undefined;
+  const isDirectory = await stat(cwd).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+  const command = { args, cwd, exit: { kind: "exited", code: 127 } as const };
+  return isDirectory
+    ? new GitError("not-found", { ...command, stderr: message })
+    : new GitError("not-a-repository", { ...command, stderr: `there is no directory ${cwd}` });
 }
 
 /** Refuses rather than replaces bytes: a name that changed in decoding names something else. */

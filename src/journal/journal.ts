@@ -58,34 +58,30 @@ async function syncFolder(folder: string): Promise<void> {
 export async function readRecords(path: string): Promise<JournalRecord[]> {
   const lines = (await readFile(path, "utf8")).split("\n");
   return lines.flatMap((line) => {
-    const parsed = parseLine(line);
-    if (parsed === undefined) return [];
-    if (parsed.version !== VERSION) {
-      throw new NewerJournalError(`${path} has records of version ${parsed.version}; this is version ${VERSION}`);
+    const value = parseLine(line);
+    if (!hasVersion(value)) return [];
+    if (value.version !== VERSION) {
+      throw new NewerJournalError(`${path} has records of version ${value.version}; this is version ${VERSION}`);
     }
-    return [{ at: parsed.at, record: parsed.record }];
+    return isRecord(value) ? [{ at: value.at, record: value.record }] : [];
   });
 }
 
-interface Line {
-  readonly version: number;
-  readonly at: number;
-  readonly record: unknown;
-}
-
-function parseLine(line: string): Line | undefined {
+function parseLine(line: string): unknown {
   try {
-    const value: unknown = JSON.parse(line);
-    return isLine(value) ? value : undefined;
+    return JSON.parse(line);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined; // torn by a crash
     throw error;
   }
 }
 
-function isLine(value: unknown): value is Line {
-  if (typeof value !== "object" || value === null || !("version" in value && "at" in value)) return false;
-  return typeof value.version === "number" && typeof value.at === "number" && "record" in value;
+function hasVersion(value: unknown): value is { readonly version: number } {
+  return typeof value === "object" && value !== null && "version" in value && typeof value.version === "number";
+}
+
+function isRecord(value: object): value is JournalRecord {
+  return "at" in value && typeof value.at === "number" && "record" in value;
 }
 
 /** Where the runs of a repository are recorded. */

@@ -45,7 +45,7 @@ export async function withRepositoryLock<T>(
     try {
       return await use();
     } finally {
-      await unlink(file);
+      await unlink(file).catch(ignoreAbsent); // who deleted it by hand must not turn a success into an error
     }
   });
   queues.set(
@@ -90,7 +90,13 @@ async function holderOf(file: string): Promise<Owner | undefined> {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });
-  return text === undefined ? undefined : toOwner(JSON.parse(text));
+  if (text === undefined) return undefined;
+  try {
+    return toOwner(JSON.parse(text));
+  } catch (cause) {
+    // After a power failure a file can be there without its content.
+    throw new Error(`${file} is damaged; delete it when no other process changes this repository`, { cause });
+  }
 }
 
 /**

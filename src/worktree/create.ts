@@ -44,10 +44,10 @@ export type Created =
  */
 export async function createWorktree(repository: Repository, request: CreateRequest): Promise<Created> {
   const all = await worktrees(repository.git);
-  const place = await placeFor(repository, request, all);
-  if (place.kind === "refused") return place;
   const branch = await branchProblem(repository, request.checkout, all);
   if (branch) return refused(branch);
+  const place = await placeFor(repository, request, all);
+  if (place.kind === "refused") return place;
   const undo = () => rollBack(repository, place.path, request.checkout, place.madeParent);
   try {
     await addWorktree(repository.git, place.path, request.checkout, request.lockReason);
@@ -83,29 +83,46 @@ async function placeFor(
   all: readonly Worktree[],
 ): Promise<Place> {
   const parent = dirname(wanted);
-  let madeParent: string | undefined;
   try {
-    if (makeParent) madeParent = await mkdir(parent, { recursive: true });
+    const { folder, missing } = await nearestFolder(parent);
+    if (!(await lstat(folder)).isDirectory() || (missing.length > 0 && !makeParent)) {
+      return refused({ kind: "parent-missing", path: parent });
+    }
+    const path = toWorktreePath(join(folder, ...missing, basename(wanted)));
+    const exists = (await lstat(path).catch(ifAbsent)) !== undefined;
+    if (all.some((worktree) => worktree.path === path)) {
+      return refused({ kind: "path-registered", path, missing: !exists });
+    }
+    if (exists) return refused({ kind: "path-exists", path });
+    const around = await unignoredAround(repository, path, all);
+    if (around) return refused({ kind: "inside-worktree", path, worktree: around.path });
+    const madeParent = missing.length === 0 ? undefined : await mkdir(dirname(path), { recursive: true });
+    return { kind: "place", path, madeParent };
   } catch (error) {
+    if (error instanceof GitError) throw error;
     return refused({ kind: "path-not-writable", path: parent, why: (error as Error).message });
   }
-  const resolved = await realpath(parent).catch(ifAbsent);
-  if (resolved === undefined || !(await lstat(resolved)).isDirectory()) {
-    return refused({ kind: "parent-missing", path: parent });
-  }
-  const path = toWorktreePath(join(resolved, basename(wanted)));
-  const exists = (await lstat(path).catch(ifAbsent)) !== undefined;
-  if (all.some((worktree) => worktree.path === path)) {
-    return refused({ kind: "path-registered", path, missing: !exists });
-  }
-  if (exists) return refused({ kind: "path-exists", path });
+}
+
+/** The nearest folder of `path` that is there, symbolic links resolved, and the names below it that are not. */
+async function nearestFolder(path: string): Promise<{ folder: string; missing: readonly string[] }> {
+  const folder = await realpath(path).catch(ifAbsent);
+  if (folder !== undefined) return { folder, missing: [] };
+  const above = await nearestFolder(dirname(path));
+  return { folder: above.folder, missing: [...above.missing, basename(path)] };
+}
+
+/** The worktree that would have `path` among its own files. */
+async function unignoredAround(
+  repository: Repository,
+  path: WorktreePath,
+  all: readonly Worktree[],
+): Promise<Worktree | undefined> {
   for (const worktree of all) {
-    if (worktree.bare || !isBelow(path, worktree.path)) continue;
-    if (worktree.prunable !== undefined) continue;
-    if (await isIgnored(repository.at(worktree.path), `${relative(worktree.path, path)}/`)) continue;
-    return refused({ kind: "inside-worktree", path, worktree: worktree.path });
+    if (worktree.bare || worktree.prunable !== undefined || !isBelow(path, worktree.path)) continue;
+    if (!(await isIgnored(repository.at(worktree.path), `${relative(worktree.path, path)}/`))) return worktree;
   }
-  return { kind: "place", path, madeParent };
+  return undefined;
 }
 
 async function branchProblem(
@@ -145,7 +162,7 @@ async function rollBack(
   const registered = (await worktrees(steady.git)).find((worktree) => worktree.path === path);
   if (registered?.locked !== undefined) await unlockWorktree(steady.git, path);
   if (registered) await removeWorktree(steady.git, path);
-  if (madeParent !== undefined) await rmdir(dirname(path)).catch(ifInUse);
+  if (madeParent !== undefined) await removeEmpty(dirname(path), madeParent);
   if (checkout.kind !== "new-branch") return;
   const ref = branchRef(checkout.branch);
   const tip = await refTip(steady.git, ref);
@@ -156,6 +173,15 @@ function isBelow(path: string, folder: string): boolean {
   return path.startsWith(`${folder}/`);
 }
 
-function ifInUse(error: NodeJS.ErrnoException): void {
-  if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST" && error.code !== "ENOENT") throw error;
+/** Removes `folder` and what is above it, up to `top`, as far as they are empty. */
+async function removeEmpty(folder: string, top: string): Promise<void> {
+  for (let path = folder; path === top || isBelow(path, top); path = dirname(path)) {
+    const inUse = await rmdir(path).then(() => false, isInUse);
+    if (inUse) return;
+  }
+}
+
+function isInUse(error: NodeJS.ErrnoException): true {
+  if (error.code === "ENOTEMPTY" || error.code === "EEXIST" || error.code === "ENOENT") return true;
+  throw error;
 }
