@@ -24,20 +24,25 @@ export function stopReasonBlocked(reason: Refusal, branches: { source: string; t
     case "hidden-edit":
       return blocked(
         reason.kind,
-        `In the way in ${name(reason.worktree)}, ${IN_THE_WAY[reason.kind]}:`,
+        `In the way in ${name(reason.worktree)}, ${inTheWay(reason)}:`,
         nextStep(reason),
         reason,
       );
     default:
-      return blocked(reason.kind, `${capital(reasonSentence(reason, branches))} ${unchanged}`, nextStep(reason));
+      return blocked(reason.kind, `${reasonSentence(reason, branches)} ${unchanged}`, nextStep(reason));
   }
 }
 
-const IN_THE_WAY = {
-  overlap: "uncommitted changes",
-  "would-overwrite-ignored": "files that git ignores and would overwrite",
-  "hidden-edit": "files whose edits git was told not to look at (assume-unchanged or skip-worktree)",
-} as const;
+function inTheWay(reason: Extract<Refusal, { kind: "overlap" | "would-overwrite-ignored" | "hidden-edit" }>): string {
+  switch (reason.kind) {
+    case "overlap":
+      return "uncommitted changes";
+    case "would-overwrite-ignored":
+      return "files that git ignores and would overwrite";
+    case "hidden-edit":
+      return `files marked ${reason.bit}, whose edits git does not show`;
+  }
+}
 
 function nextStep(reason: Refusal): string {
   switch (reason.kind) {
@@ -46,6 +51,8 @@ function nextStep(reason: Refusal): string {
       return "Mend what it complains about on the source branch, then call again.";
     case "target-moved":
       return "Call again when the target rests.";
+    case "target-rewritten":
+      return "Look at what happened to the target, then decide by hand what of the source belongs there.";
     case "target-busy":
       return "Finish or abort that operation there, then call again.";
     case "locked":
@@ -74,8 +81,4 @@ function nextStep(reason: Refusal): string {
     case "aborted":
       return "Call again if it is still wanted.";
   }
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -8,6 +8,7 @@ import { type Oid, toWorktreePath, type WorktreePath } from "../git/names.ts";
 import { operationIn } from "../git/operation.ts";
 import type { Repository } from "../git/repository.ts";
 import { commitOid, treeOids, worktreeDirs } from "../git/rev-parse.ts";
+import { status } from "../git/status.ts";
 import { switchBranch, switchDetached } from "../git/switch.ts";
 import { addWorktree, removeWorktree, unlockWorktree } from "../git/worktree.ts";
 import { worktrees } from "../git/worktree-list.ts";
@@ -48,8 +49,10 @@ export async function buildOnBench(
       return { type: "refused", reason: { kind: "hook-rejected", hook: hooks.join(" or "), output } };
     }
     const [made] = await treeOids(git, [oid]);
+    const left = (await status(git)).map(({ path }) => path);
+    const dropped: Note[] = left.length === 0 ? [] : [{ kind: "hook-left", hooks, paths: left }];
     const changed: Note[] = made === tree ? [] : [{ kind: "hook-changed-commit", hooks }];
-    return { type: "built", candidate, notes: [...notes, ...changed] };
+    return { type: "built", candidate, notes: [...notes, ...changed, ...dropped] };
   });
 }
 

@@ -2,8 +2,8 @@ import { commitTree } from "../git/commit-tree.ts";
 import type { Git } from "../git/git.ts";
 import { hooksPresent } from "../git/hooks.ts";
 import { type Commit, commitsBetween } from "../git/log.ts";
-import { mergeTree } from "../git/merge-tree.ts";
-import type { BranchName, Oid, TreePath } from "../git/names.ts";
+import { type MergeTree, mergeTree } from "../git/merge-tree.ts";
+import type { BranchName, Oid } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { treeOids, worktreeDirs } from "../git/rev-parse.ts";
 import { buildOnBench } from "./bench.ts";
@@ -22,7 +22,7 @@ const HOOKS = {
 
 type Built =
   | { readonly kind: "candidate"; readonly candidate: Candidate; readonly tree: Oid }
-  | { readonly kind: "conflicted"; readonly paths: readonly TreePath[] }
+  | Extract<MergeTree, { kind: "conflicted" }>
   | { readonly kind: "nothing-left" };
 
 /**
@@ -33,7 +33,8 @@ type Built =
  */
 export async function build(repository: Repository, request: Request, plan: Plan): Promise<Event> {
   const { sourceTip, targetTip } = plan;
-  if (plan.build === "fast-forward") return { type: "built", candidate: { oid: sourceTip, rewritten: [] }, notes: [] };
+  if (plan.build === "fast-forward")
+    return { type: "built", candidate: { oid: sourceTip, rewritten: [] }, notes: plan.notes };
   const git = repository.at(request.retire ?? plan.holder ?? repository.topLevel ?? repository.commonDir);
 
   const built = await buildInMemory(git, request, plan).catch(buildRefusal);
@@ -42,14 +43,15 @@ export async function build(repository: Repository, request: Request, plan: Plan
       return { type: "refused", reason: built.reason };
     case "conflicted": {
       const byDriver = await driverPaths(git, plan);
-      return { type: "refused", reason: { kind: "conflicted", paths: built.paths, byDriver } };
+      return { type: "refused", reason: { ...built, byDriver } };
     }
     case "nothing-left": {
       const outcome = { kind: "already-integrated", sourceTip, targetTip, equalTree: true } as const;
       return { type: "already-integrated", outcome };
     }
   }
-  const notes: Note[] = (await driverPaths(git, plan)).map((decided) => ({ kind: "driver-decided", ...decided }));
+  const decided = (await driverPaths(git, plan)).map((each) => ({ kind: "driver-decided", ...each }) as const);
+  const notes: readonly Note[] = [...plan.notes, ...decided];
   const { hooks: folder } = await worktreeDirs(git);
   const hooks = await hooksPresent(folder, HOOKS[plan.build]);
   if (hooks.length === 0) return { type: "built", candidate: built.candidate, notes };

@@ -4,7 +4,7 @@ import type { RefName } from "../git/names.ts";
 import { lockFiles, operationIn, rebasedBranch } from "../git/operation.ts";
 import type { Repository } from "../git/repository.ts";
 import { type WorktreeDirs, worktreeDirs } from "../git/rev-parse.ts";
-import { type Worktree, worktrees } from "../git/worktree-list.ts";
+import type { Worktree } from "../git/worktree-list.ts";
 import type { StopReason } from "./state.ts";
 
 export type Holder =
@@ -17,9 +17,10 @@ export type Holder =
  *
  * A rebase that stopped in any worktree and will move `target` when it goes on counts as holding it, though
  * HEAD looks detached there.
+ *
+ * @param all the worktrees of the repository.
  */
-export async function holderOf(repository: Repository, target: RefName): Promise<Holder> {
-  const all = await worktrees(repository.git);
+export async function holderOf(repository: Repository, target: RefName, all: readonly Worktree[]): Promise<Holder> {
   const rebasing = await rebaseOf(repository, target, all);
   if (rebasing) return refused({ kind: "target-busy", operation: "rebase", worktree: rebasing.path });
   const holders = all.filter((worktree) => worktree.branch === target && !worktree.bare);

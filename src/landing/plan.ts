@@ -1,14 +1,16 @@
 import { isTrue, settingsMatching } from "../git/config-get.ts";
 import { refTips } from "../git/for-each-ref.ts";
 import type { Git } from "../git/git.ts";
-import { mergeBases } from "../git/merge-base.ts";
-import { branchRef, type Oid } from "../git/names.ts";
+import { isAncestor, mergeBases } from "../git/merge-base.ts";
+import { branchRef, type Oid, type RefName } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { commitCounts } from "../git/rev-list.ts";
 import { isShallow } from "../git/rev-parse.ts";
+import { status } from "../git/status.ts";
 import { signatureIsGood } from "../git/verify-commit.ts";
+import { type Worktree, worktrees } from "../git/worktree-list.ts";
 import { holderOf } from "./holder.ts";
-import type { Build, Event, Policy, Request, StopReason } from "./state.ts";
+import type { Build, Event, Note, Policy, Request, StopReason } from "./state.ts";
 
 /** Reads the tips, the holder and what separates them. Changes nothing. */
 export async function plan(repository: Repository, request: Request, attempt: number): Promise<Event> {
@@ -24,7 +26,8 @@ export async function plan(repository: Repository, request: Request, attempt: nu
     return refused({ kind: "branch-symbolic", branch: request.target, to: targetTip.symbolicTo });
   }
 
-  const holder = await holderOf(repository, target);
+  const all = await worktrees(git);
+  const holder = await holderOf(repository, target, all);
   if (holder.kind === "refused") return refused(holder.reason);
 
   const bases = await mergeBases(git, sourceTip.oid, targetTip.oid);
@@ -33,6 +36,9 @@ export async function plan(repository: Repository, request: Request, attempt: nu
   if (bases.includes(sourceTip.oid)) {
     const outcome = { sourceTip: sourceTip.oid, targetTip: targetTip.oid, equalTree: false };
     return { type: "already-integrated", outcome: { kind: "already-integrated", ...outcome } };
+  }
+  if (request.targetWas !== undefined && !(await contains(git, targetTip.oid, request.targetWas, bases))) {
+    return refused({ kind: "target-rewritten", was: request.targetWas, to: targetTip.oid });
   }
   const settings = await settingsMatching(git, SETTINGS);
   if (isTrue(settings, "merge.verifysignatures") && !(await signatureIsGood(git, sourceTip.oid))) {
@@ -49,8 +55,26 @@ export async function plan(repository: Repository, request: Request, attempt: nu
     sign: isTrue(settings, "commit.gpgsign"),
     drivers: settings.flatMap(([key]) => /^merge\.(.+)\.driver$/.exec(key)?.[1] ?? []),
     attempt,
+    notes: await sourceNotes(repository, request, source, all),
   };
   return { type: "planned", plan: planned };
+}
+
+async function contains(git: Git, tip: Oid, commit: Oid, bases: readonly Oid[]): Promise<boolean> {
+  return bases.includes(commit) || (await isAncestor(git, commit, tip));
+}
+
+/** Work in a worktree of the source that is in no commit yet does not land. */
+async function sourceNotes(
+  repository: Repository,
+  { retire }: Request,
+  source: RefName,
+  all: readonly Worktree[],
+): Promise<Note[]> {
+  const held = all.find(({ branch, path, prunable }) => branch === source && path !== retire && prunable === undefined);
+  if (held === undefined) return [];
+  const entries = (await status(repository.at(held.path))).length;
+  return entries === 0 ? [] : [{ kind: "source-uncommitted", worktree: held.path, entries }];
 }
 
 /** The user's configuration that a landing obeys; everything else is overridden by flags. */

@@ -16,6 +16,8 @@ export interface Request {
   readonly source: BranchName;
   readonly target: BranchName;
   readonly policy: Policy;
+  /** Where the target was when the work began: one that no longer contains it would get back what was taken out. */
+  readonly targetWas?: Oid | undefined;
   /** For a merge or squash commit; git's own wording when absent. */
   readonly message?: string | undefined;
   /** A linked worktree that is done with when the landing is: removed, and its branch `source` deleted. */
@@ -46,6 +48,7 @@ export interface Plan {
   readonly drivers: readonly string[];
   /** Counts from 1; a target that moved is planned again. */
   readonly attempt: number;
+  readonly notes: readonly Note[];
 }
 
 /** A commit that would become the target's tip. */
@@ -71,6 +74,8 @@ export type Note =
   /** A merge driver of the user's, not git, chose the content of these paths. */
   | { readonly kind: "driver-decided"; readonly driver: string; readonly paths: readonly TreePath[] }
   | { readonly kind: "hooks-ran"; readonly hooks: readonly string[]; readonly folder: string }
+  /** Left in the worktree of the build, in no commit: dropped. */
+  | { readonly kind: "hook-left"; readonly hooks: readonly string[]; readonly paths: readonly TreePath[] }
   /** A hook put into the commit what the merge alone does not give. */
   | { readonly kind: "hook-changed-commit"; readonly hooks: readonly string[] }
   | { readonly kind: "hook-failed"; readonly hook: string; readonly output: string }
@@ -123,11 +128,16 @@ export type StopReason =
   | {
       readonly kind: "conflicted";
       readonly paths: readonly TreePath[];
+      /** As in git's messages: `contents`, `rename/rename`, `modify/delete`, … */
+      readonly types: readonly string[];
+      /** What merge drivers, or git about them, have said. */
+      readonly output: string;
       /** Of these, what a merge driver of the user's was in charge of: git does not tell a crash from a conflict. */
       readonly byDriver: readonly { readonly driver: string; readonly paths: readonly TreePath[] }[];
     }
   | { readonly kind: "check-failed"; readonly command: string; readonly output: string }
   | { readonly kind: "target-moved"; readonly to: Oid }
+  | { readonly kind: "target-rewritten"; readonly was: Oid; readonly to: Oid }
   | { readonly kind: "target-busy"; readonly operation: Operation; readonly worktree: WorktreePath }
   | { readonly kind: "locked"; readonly file: string; readonly ageMs: number }
   | { readonly kind: "overlap"; readonly paths: readonly TreePath[]; readonly worktree: WorktreePath }

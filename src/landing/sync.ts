@@ -89,11 +89,13 @@ export async function restore(
   const { holder, targetTip } = plan;
   if (holder === undefined) return { type: "restored" };
   const git = repository.at(holder);
-  const target = branchRef(request.target);
-  const now = await refTip(git, target);
-  if (now?.oid === candidate.oid)
-    await updateRef(git, target, candidate.oid, targetTip, "ultrathink: put back, sync failed");
+  // Files first: on a full disk the reference can be written only once they have given room back.
   await clearDeadLock(git, holder);
   await settle(git, holder, await treeChanges(git, targetTip, candidate.oid), "old");
+  const target = branchRef(request.target);
+  const now = await refTip(git, target);
+  if (now?.oid === candidate.oid) {
+    await updateRef(git, target, candidate.oid, targetTip, "ultrathink: put back, sync failed");
+  }
   return { type: "restored" };
 }

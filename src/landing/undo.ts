@@ -1,6 +1,7 @@
 import { refTips } from "../git/for-each-ref.ts";
 import { type BranchName, branchRef, type Oid } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
+import { worktrees } from "../git/worktree-list.ts";
 import { backupRefs } from "./advance.ts";
 import { holderOf } from "./holder.ts";
 import { performIn } from "./perform.ts";
@@ -51,7 +52,7 @@ export async function undoLanding(repository: Repository, undo: UndoRequest, rec
     return end;
   };
   if (now === undefined) return stopped({ kind: "branch-missing", branch: undo.target });
-  const holder = await holderOf(repository, target);
+  const holder = await holderOf(repository, target, await worktrees(repository.git));
   if (holder.kind === "refused") return stopped(holder.reason);
 
   const start: State = {
@@ -66,6 +67,7 @@ export async function undoLanding(repository: Repository, undo: UndoRequest, rec
       sign: false,
       drivers: [],
       attempt: 1,
+      notes: [],
     },
     candidate: { oid: before, rewritten: [] },
     notes: [],

@@ -15,15 +15,18 @@ interface Branches {
 export function reasonSentence(reason: StopReason, { source, target }: Branches): string {
   switch (reason.kind) {
     case "conflicted": {
+      const types = reason.types.filter((type) => type !== "contents");
       const drivers = reason.byDriver.map(
         ({ driver, paths }) => ` Merge driver ${driver} was in charge of ${pathList(paths)}.`,
       );
-      return `${target} and ${source} both change ${pathList(reason.paths)} (${plural(reason.paths.length, "conflict")}).${drivers.join("")}`;
+      return `${target} and ${source} both change ${pathList(reason.paths)} (${plural(reason.paths.length, "conflict")}${types.length === 0 ? "" : `: ${types.join(", ")}`}).${drivers.join("")}`;
     }
     case "check-failed":
       return `the check ${reason.command} failed on the result:\n${reason.output}\n`;
     case "target-moved":
       return `${target} kept moving (now ${short(reason.to)}); try again when it rests.`;
+    case "target-rewritten":
+      return `${target} was moved to ${short(reason.to)} and no longer contains ${short(reason.was)}, where it was when ${source} began; landing would bring back what was taken out.`;
     case "target-busy":
       return `a ${reason.operation} is in progress in ${reason.worktree}; finish or abort it first.`;
     case "locked":
@@ -66,6 +69,8 @@ export function noteSentence(note: Note): string {
       return `merge driver ${note.driver} decided ${pathList(note.paths)}`;
     case "hooks-ran":
       return `ran ${note.hooks.join(", ")} from ${note.folder}`;
+    case "hook-left":
+      return `${note.hooks.join(" or ")} left ${pathList(note.paths)} uncommitted during the build; that is not part of the landing`;
     case "hook-changed-commit":
       return `the commit is not the plain merge: ${note.hooks.join(" or ")} changed it`;
     case "hook-failed":

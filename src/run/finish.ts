@@ -51,8 +51,8 @@ async function land(
   const merges = mode === "squash" || mode === "merge" || (mode === "auto" && commits.length > 1);
   const plain = `Merge ultrathink/${run.slug} into ${run.original}`;
   const message = merges ? messageText(await mergeMessage(complete, run.task, commits, plain, gap)) : undefined;
-  const { id, branch: source, original: target, worktree: retire } = run;
-  const request = { id, source, target, policy: mode, message, retire };
+  const { id, branch: source, original: target, worktree: retire, originalTip: targetWas } = run;
+  const request = { id, source, target, policy: mode, targetWas, message, retire };
   const end = await withRepositoryLock(repository.commonDir, () =>
     runLanding({ step: "planning", attempt: 1, request }, performIn({ repository, signal: gap }), async (state) => {
       await record({ type: "landing", state });

@@ -17,6 +17,7 @@ export interface Ground {
   readonly mainWorktree: WorktreePath;
   readonly original: BranchName;
   readonly base: Oid;
+  readonly originalTip: Oid;
   /** Entries of the user's checkout that differ from HEAD; they stay behind. */
   readonly uncommitted: number;
 }
@@ -79,7 +80,15 @@ async function inspect(repository: Repository, cwd: string, baseRevision: string
   const base = baseRevision === undefined ? here.head : await commitOid(git, baseRevision);
   if (base === undefined) return refused(`--base ${baseRevision} names no commit: give a branch, tag or object name.`);
   const uncommitted = (await status(git)).length;
-  const ground = { repository, checkout: topLevel, mainWorktree: main.path, original, base, uncommitted };
+  const ground = {
+    repository,
+    checkout: topLevel,
+    mainWorktree: main.path,
+    original,
+    originalTip: here.head,
+    base,
+    uncommitted,
+  };
   return { kind: "ready", ground };
 }
 

@@ -13,6 +13,8 @@ export interface RunIdentity {
   readonly worktree: WorktreePath;
   readonly original: BranchName;
   readonly base: Oid;
+  /** Where the original branch was; the base, unless another was asked for. */
+  readonly originalTip: Oid;
   readonly task: string;
   readonly owner: Owner;
 }

@@ -35,7 +35,7 @@ export async function startRun(
   complete: Complete,
   signal?: AbortSignal,
 ): Promise<Started> {
-  const { repository, mainWorktree, original, base } = ground;
+  const { repository, mainWorktree, original, originalTip, base } = ground;
   let refusal: CreateRefusal | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const taken = await takenSlugs(ground);
@@ -54,7 +54,7 @@ export async function startRun(
     const id = runId();
     const owner = await thisOwner();
     const branch = scratchBranch(choice.slug);
-    const run: RunIdentity = { id, slug: choice.slug, branch, worktree, original, base, task, owner };
+    const run: RunIdentity = { id, slug: choice.slug, branch, worktree, original, originalTip, base, task, owner };
     const record = recorderFor(repository, id);
     await record({ type: "started", run });
     const created = await withRepositoryLock(
