@@ -1,6 +1,7 @@
 import { GitError } from "../src/git/git-error.ts";
 import type { TreePath } from "../src/git/names.ts";
 import { RepositoryBusyError } from "../src/journal/lock.ts";
+import { HolderLockedError } from "../src/landing/dead-lock.ts";
 import { boundedPaths, type ForeignText, foreign, name, type PathList, pathLines } from "./text.ts";
 
 /** A refusal that was foreseen. Nothing was changed, unless `message` says so. */
@@ -43,6 +44,9 @@ export function foreseen(error: unknown, cwd: string): Blocked | undefined {
       `Another process is changing this repository: ${error.message}.`,
       "Call again when it is done.",
     );
+  }
+  if (error instanceof HolderLockedError) {
+    return blocked("locked", `${error.message}.`, "Call again when it is done.");
   }
   if (error instanceof Error && error.name === "AbortError") return cancelled();
   if (!(error instanceof GitError)) return undefined;

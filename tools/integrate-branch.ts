@@ -128,7 +128,7 @@ function landed(
   const text = [
     `${kind === "fast_forward" ? `Fast-forwarded ${target} to ${source}` : `Merged ${source} into ${target}`}: ${from} → ${to}; ${where}.`,
     ...words.map((note) => `Note: ${note}`),
-    `${source} is unchanged. The old tip of ${target} is kept as ${backup.target}.`,
+    `The old tip of ${target} is kept as ${backup.target}.`,
   ].join("\n");
   return {
     details: { outcome: kind, ...common, sourceHead, from, to, holder, notes: words, changes: null, backup },

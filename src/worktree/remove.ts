@@ -33,7 +33,15 @@ export type RemoveRefusal =
   | { readonly kind: "nested-repository"; readonly paths: readonly TreePath[] }
   | { readonly kind: "unreachable-ref"; readonly refs: readonly string[] }
   | { readonly kind: "unreachable-head"; readonly head: Oid }
-  | { readonly kind: "left-over"; readonly path: string; readonly output: string };
+  | {
+      readonly kind: "left-over";
+      readonly path: string;
+      readonly output: string;
+      /** git drops the registration also when it could not delete everything. */
+      readonly registered: boolean;
+      /** What is still in the directory, at its top. */
+      readonly paths: readonly TreePath[];
+    };
 
 export type Removed =
   | {
@@ -74,9 +82,19 @@ export async function removeLinkedWorktree(repository: Repository, request: Remo
     await removeWorktree(repository.git, worktree.path);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    return refuse({ kind: "left-over", path: worktree.path, output: error.command.stderr.trim() });
+    return refuse({
+      kind: "left-over",
+      output: error.command.stderr.trim(),
+      ...(await leftOver(repository, worktree)),
+    });
   }
   return { kind: "removed", branch, head: worktree.head, deletedIgnored, wasMissing: missing };
+}
+
+async function leftOver(repository: Repository, { path }: Worktree) {
+  const registered = (await worktrees(repository.git)).some((each) => each.path === path);
+  const names = (await readdir(path, { encoding: "buffer" }).catch(ifAbsent)) ?? [];
+  return { path, registered, paths: names.map(treePath) };
 }
 
 function standingProblem(repository: Repository, { path, main, locked }: Worktree): RemoveRefusal | undefined {
