@@ -1,5 +1,6 @@
-import type { ExtensionAPI } from "@mariozechner/pi-coding-agent";
-import { watchRuns } from "./commands/active-run.ts";
+import type { ExtensionAPI, ToolDefinition } from "@mariozechner/pi-coding-agent";
+import { agentTools } from "../tools/index.ts";
+import { type ActiveRuns, watchRuns } from "./commands/active-run.ts";
 import { registerUltrathink } from "./commands/ultrathink.ts";
 import { loadTui } from "./host/tui.ts";
 import { registerMessageRenderer } from "./ui/message-renderer.ts";
@@ -7,6 +8,9 @@ import { registerMessageRenderer } from "./ui/message-renderer.ts";
 export default async function ultratree(pi: ExtensionAPI): Promise<void> {
   const tui = await loadTui();
   registerMessageRenderer(pi, tui);
-  const runs = watchRuns(pi, new Set());
+  let runs: ActiveRuns | undefined;
+  const tools = agentTools({ env: process.env, activeRun: () => runs?.entered() });
+  runs = watchRuns(pi, new Set(tools.map(({ name }) => name)));
+  for (const tool of tools satisfies ToolDefinition[]) pi.registerTool(tool);
   registerUltrathink(pi, runs, tui);
 }
