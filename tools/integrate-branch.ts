@@ -54,6 +54,8 @@ export interface Moved extends Integrated {
 
 export interface Conflict extends Integrated, PathList {
   readonly outcome: "conflict";
+  /** git's names: `contents`, `rename/rename`, `modify/delete`, … */
+  readonly types: readonly string[];
   readonly next: string;
 }
 
@@ -173,11 +175,19 @@ function stopped({ source, target }: Branches, reason: StopReason, preview: bool
   const drivers = reason.byDriver.map(
     ({ driver, paths }) => `Merge driver ${driver} was in charge of:\n${pathLines(paths)}`,
   );
-  const details = { outcome: "conflict", sourceBranch: source, targetBranch: target, preview, next } as const;
+  const details = {
+    outcome: "conflict",
+    sourceBranch: source,
+    targetBranch: target,
+    preview,
+    types: reason.types,
+    next,
+  } as const;
   const text = [
-    `Conflict: ${target} and ${source} both change:`,
+    `Conflict (${reason.types.join(", ")}): ${target} and ${source} both change:`,
     pathLines(reason.paths),
     ...drivers,
+    ...(reason.output === "" ? [] : [foreign(reason.output)]),
     "Nothing was changed: both branches, worktrees and files are as they were.",
     `Next: ${next}`,
   ].join("\n");

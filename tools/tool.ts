@@ -14,6 +14,8 @@ export interface ActiveRun {
 
 export interface ToolDeps {
   readonly env: NodeJS.ProcessEnv;
+  /** Limit of one git command in milliseconds; the hooks that it runs count. */
+  readonly timeoutMs?: number;
   activeRun(): ActiveRun | undefined;
 }
 
@@ -68,7 +70,7 @@ export interface AgentTool<Parameters extends TSchema = TSchema, Details = unkno
 
 /** Expected endings are returned, refusals among them. @throws {Error} on what was not foreseen, with a next step. */
 export function agentTool<Parameters extends TObject, Details>(
-  { env, activeRun }: ToolDeps,
+  { env, timeoutMs, activeRun }: ToolDeps,
   { run, ...words }: ToolSpec<Parameters, Details>,
 ): AgentTool<Parameters, Details | Blocked> {
   return {
@@ -78,7 +80,11 @@ export function agentTool<Parameters extends TObject, Details>(
       const active = activeRun();
       const cwd = active?.worktree ?? ctx.cwd;
       try {
-        const repository = await openRepository(cwd, { env, signal });
+        const repository = await openRepository(cwd, {
+          env,
+          signal,
+          ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        });
         const answer = await run({ cwd, repository, activeRun: active, signal }, params);
         return "outcome" in answer ? blockedResult(answer) : result(answer);
       } catch (error) {

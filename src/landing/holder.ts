@@ -5,6 +5,7 @@ import { lockFiles, operationIn, rebasedBranch } from "../git/operation.ts";
 import type { Repository } from "../git/repository.ts";
 import { type WorktreeDirs, worktreeDirs } from "../git/rev-parse.ts";
 import type { Worktree } from "../git/worktree-list.ts";
+import { processesIn } from "../process/processes-in.ts";
 import type { StopReason } from "./state.ts";
 
 export type Holder =
@@ -41,7 +42,15 @@ export async function holderOf(repository: Repository, target: RefName, all: rea
     join(gitDir, "HEAD.lock"),
     join(repository.commonDir, "packed-refs.lock"),
   ]);
-  if (lock) return refused({ kind: "locked", file: lock.path, ageMs: lock.ageMs });
+  if (lock) {
+    const running = (await processesIn(worktree.path, "git"))?.length;
+    return refused({
+      kind: "locked",
+      file: lock.path,
+      ageMs: lock.ageMs,
+      running: running === undefined ? undefined : running > 0,
+    });
+  }
   return { kind: "held", worktree, hooks };
 }
 

@@ -139,7 +139,7 @@ export type StopReason =
   | { readonly kind: "target-moved"; readonly to: Oid }
   | { readonly kind: "target-rewritten"; readonly was: Oid; readonly to: Oid }
   | { readonly kind: "target-busy"; readonly operation: Operation; readonly worktree: WorktreePath }
-  | { readonly kind: "locked"; readonly file: string; readonly ageMs: number }
+  | { readonly kind: "locked"; readonly file: string; readonly ageMs: number; readonly running?: boolean | undefined }
   | { readonly kind: "overlap"; readonly paths: readonly TreePath[]; readonly worktree: WorktreePath }
   | { readonly kind: "would-overwrite-ignored"; readonly paths: readonly TreePath[]; readonly worktree: WorktreePath }
   | {

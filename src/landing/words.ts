@@ -30,7 +30,7 @@ export function reasonSentence(reason: StopReason, { source, target }: Branches)
     case "target-busy":
       return `a ${reason.operation} is in progress in ${reason.worktree}; finish or abort it first.`;
     case "locked":
-      return `${reason.file} exists (${Math.round(reason.ageMs / 1000)} s old): another git is at work, or one crashed; remove it when none is.`;
+      return `${reason.file} exists (${Math.round(reason.ageMs / 1000)} s old): ${lockWords(reason.running)}`;
     case "overlap":
       return `uncommitted changes in ${reason.worktree} touch ${pathList(reason.paths)}, which ${source} changes too; commit or move them first.`;
     case "would-overwrite-ignored":
@@ -92,6 +92,13 @@ export function noteSentence(note: Note): string {
     case "worktree-kept":
       return `${note.worktree} and its branch are kept: ${note.why}`;
   }
+}
+
+/** @param running whether a git process works in that worktree; `undefined` where that cannot be told. */
+function lockWords(running: boolean | undefined): string {
+  if (running) return "a git process is at work there; wait for it.";
+  if (running === false) return "no git is running there, so one has crashed; delete the file.";
+  return "another git is at work, or one crashed; delete the file when none is.";
 }
 
 export function pathList(paths: readonly TreePath[]): string {
