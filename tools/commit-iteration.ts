@@ -1,10 +1,10 @@
 import { type Static, Type } from "typebox";
 import type { FileStat } from "../src/git/diff-text.ts";
 import { GitError } from "../src/git/git-error.ts";
-import { type BranchName, type Oid, refBranch, type TreePath, type WorktreePath } from "../src/git/names.ts";
+import { type BranchName, type Oid, refBranch, type WorktreePath } from "../src/git/names.ts";
 import { type Worktree, worktrees } from "../src/git/worktree-list.ts";
 import { plural } from "../src/landing/words.ts";
-import { commitIteration, type ScratchProblem, stageIteration } from "../src/run/iteration.ts";
+import { commitIteration, type LeftOut, type ScratchProblem, stageIteration } from "../src/run/iteration.ts";
 import { owningRun } from "../src/worktree/place.ts";
 import { pathParameter } from "./arguments.ts";
 import { type Blocked, blocked } from "./blocked.ts";
@@ -130,15 +130,17 @@ function messageOf({ subject, body = "" }: Static<typeof Parameters>): string {
 function committed(
   place: Place,
   made: Oid,
-  { tip, stats, nested }: { tip: Oid; stats: readonly FileStat[]; nested: readonly TreePath[] },
+  { tip, stats, leftOut }: { tip: Oid; stats: readonly FileStat[]; leftOut: readonly LeftOut[] },
 ): Answer<Committed> {
   const added = stats.reduce((sum, { lines }) => sum + (lines?.added ?? 0), 0);
   const deleted = stats.reduce((sum, { lines }) => sum + (lines?.deleted ?? 0), 0);
   const changes = { ...boundedPaths(stats.map(({ path }) => path)), added, deleted };
-  const leftOut = nested.length === 0 ? "" : `\nNot committed, repositories of their own:\n${pathLines(nested)}`;
+  const left = leftOut.map(({ path }) => path);
+  const leftText =
+    left.length === 0 ? "" : `\nNot committed, repositories of their own or over the size limit:\n${pathLines(left)}`;
   return {
-    details: { outcome: "committed", ...place, commit: made, parent: tip, changes, leftOut: boundedPaths(nested) },
-    text: `Committed ${plural(stats.length, "file")} (+${added} -${deleted}) on ${place.branch} as ${made}.${leftOut}`,
+    details: { outcome: "committed", ...place, commit: made, parent: tip, changes, leftOut: boundedPaths(left) },
+    text: `Committed ${plural(stats.length, "file")} (+${added} -${deleted}) on ${place.branch} as ${made}.${leftText}`,
   };
 }
 

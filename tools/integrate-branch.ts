@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type BranchName, branchRef, type Oid, type WorktreePath } from "../src/git/names.ts";
 import { worktrees } from "../src/git/worktree-list.ts";
-import { backupRefs } from "../src/landing/advance.ts";
+import { backupRefs } from "../src/landing/backup-refs.ts";
 import { type Branches, integrate, type Preview, previewIntegration } from "../src/landing/integrate.ts";
 import type { Note, Outcome, StopReason } from "../src/landing/state.ts";
 import { noteSentence } from "../src/landing/words.ts";

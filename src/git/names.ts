@@ -106,6 +106,12 @@ export function pathText(path: TreePath): string | undefined {
   return Buffer.from(text, "utf8").equals(bytes) ? text : undefined;
 }
 
+/** A path on one line of text: control characters would move the cursor or break the line. */
+export function readablePath(path: TreePath): string {
+  const text = pathText(path);
+  return text === undefined || /\p{Cc}/u.test(text) ? JSON.stringify(text ?? path) : text;
+}
+
 /** A path for JSON: text where the bytes are UTF-8, else base64, never a replacement character. */
 export type ShownPath = string | { readonly base64: string };
 

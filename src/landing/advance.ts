@@ -7,13 +7,9 @@ import { branchRef, type RefName } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { status } from "../git/status.ts";
 import { moveRefs } from "../git/update-ref.ts";
+import { backupRefs } from "./backup-refs.ts";
 import { obstacle } from "./overlap.ts";
 import type { Candidate, Event, Plan, Request } from "./state.ts";
-
-/** References that keep what a landing replaces reachable, so that it can be undone. */
-export function backupRefs(id: string): { source: RefName; target: RefName } {
-  return { source: `refs/ultrathink/${id}/source` as RefName, target: `refs/ultrathink/${id}/target` as RefName };
-}
 
 /**
  * Moves the target to the candidate by compare-and-swap, after a look at what the holder has in the way.

@@ -2,7 +2,7 @@ import { isTrue, settingsMatching } from "../git/config-get.ts";
 import { refTips } from "../git/for-each-ref.ts";
 import type { Git } from "../git/git.ts";
 import { isAncestor, mergeBases } from "../git/merge-base.ts";
-import { branchRef, type Oid, type RefName } from "../git/names.ts";
+import { type BranchName, branchRef, type Oid, type RefName, refBranch } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { commitCounts } from "../git/rev-list.ts";
 import { isShallow } from "../git/rev-parse.ts";
@@ -21,7 +21,9 @@ export async function plan(repository: Repository, request: Request, attempt: nu
   const sourceTip = tips.find(({ ref }) => ref === source);
   const targetTip = tips.find(({ ref }) => ref === target);
   if (sourceTip === undefined) return refused({ kind: "branch-missing", branch: request.source });
-  if (targetTip === undefined) return refused({ kind: "branch-missing", branch: request.target });
+  if (targetTip === undefined) {
+    return refused({ kind: "branch-missing", branch: request.target, renamedTo: await branchesAt(git, request) });
+  }
   if (targetTip.symbolicTo !== undefined) {
     return refused({ kind: "branch-symbolic", branch: request.target, to: targetTip.symbolicTo });
   }
@@ -58,6 +60,13 @@ export async function plan(repository: Repository, request: Request, attempt: nu
     notes: await sourceNotes(repository, request, source, all),
   };
   return { type: "planned", plan: planned };
+}
+
+/** Branches that are where the target was: it may have been renamed. */
+async function branchesAt(git: Git, { targetWas, source }: Request): Promise<BranchName[]> {
+  if (targetWas === undefined) return [];
+  const there = (await refTips(git, ["refs/heads/"])).filter(({ oid }) => oid === targetWas);
+  return there.flatMap(({ ref }) => refBranch(ref) ?? []).filter((branch) => branch !== source);
 }
 
 async function contains(git: Git, tip: Oid, commit: Oid, bases: readonly Oid[]): Promise<boolean> {

@@ -152,7 +152,11 @@ export type StopReason =
   | { readonly kind: "signing-failed"; readonly output: string }
   | { readonly kind: "signature-required"; readonly commit: Oid }
   | { readonly kind: "unrelated-histories"; readonly shallow: boolean }
-  | { readonly kind: "branch-missing"; readonly branch: BranchName }
+  | {
+      readonly kind: "branch-missing";
+      readonly branch: BranchName;
+      readonly renamedTo?: readonly BranchName[] | undefined;
+    }
   | { readonly kind: "branch-symbolic"; readonly branch: BranchName; readonly to: string }
   | { readonly kind: "held-twice"; readonly worktrees: readonly WorktreePath[] }
   | { readonly kind: "holder-unreadable"; readonly worktree: WorktreePath; readonly why: string }

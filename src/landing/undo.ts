@@ -2,7 +2,7 @@ import { refTips } from "../git/for-each-ref.ts";
 import { type BranchName, branchRef, type Oid } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { worktrees } from "../git/worktree-list.ts";
-import { backupRefs } from "./advance.ts";
+import { backupRefs } from "./backup-refs.ts";
 import { holderOf } from "./holder.ts";
 import { performIn } from "./perform.ts";
 import { type Record, runLanding } from "./run.ts";

@@ -1,4 +1,4 @@
-import { type Oid, pathText, type TreePath } from "../git/names.ts";
+import { type Oid, readablePath, type TreePath } from "../git/names.ts";
 import type { Note, StopReason } from "./state.ts";
 
 /** Characters of an object name that people read. */
@@ -48,7 +48,7 @@ export function reasonSentence(reason: StopReason, { source, target }: Branches)
         ? "this clone is shallow and the merge base is not in it; git fetch --unshallow first."
         : `${source} and ${target} have no common history.`;
     case "branch-missing":
-      return `branch ${reason.branch} does not exist.`;
+      return `branch ${reason.branch} does not exist${reason.renamedTo?.length ? ` any more; where it was: ${reason.renamedTo.join(", ")}` : ""}.`;
     case "branch-symbolic":
       return `branch ${reason.branch} is a symbolic reference to ${reason.to}; name that one.`;
     case "held-twice":
@@ -102,14 +102,9 @@ function lockWords(running: boolean | undefined): string {
 }
 
 export function pathList(paths: readonly TreePath[]): string {
-  const shown = paths.slice(0, PATHS_SHOWN).map((path) => visible(pathText(path) ?? JSON.stringify(path)));
+  const shown = paths.slice(0, PATHS_SHOWN).map(readablePath);
   const rest = paths.length - shown.length;
   return shown.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
-}
-
-/** Control characters of a path would move the cursor or break the line. */
-function visible(text: string): string {
-  return /\p{Cc}/u.test(text) ? JSON.stringify(text) : text;
 }
 
 export function short(oid: Oid): string {

@@ -5,9 +5,11 @@ import { branchRef, type Oid, type TreePath } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { status } from "../git/status.ts";
 import { fileKind } from "../git/tree-file.ts";
-import { deleteRef } from "../git/update-ref.ts";
+import { createRef, deleteRef } from "../git/update-ref.ts";
 import { removeWorktree, unlockWorktree } from "../git/worktree.ts";
+import { worktrees } from "../git/worktree-list.ts";
 import { withRepositoryLock } from "../journal/lock.ts";
+import { backupRefs } from "../landing/backup-refs.ts";
 import { performIn } from "../landing/perform.ts";
 import { runLanding } from "../landing/run.ts";
 import type { Policy } from "../landing/state.ts";
@@ -33,12 +35,24 @@ export type LandMode = Policy | "none";
 export async function finish(deps: FinishDeps, end: LoopEnd, mode: LandMode): Promise<Ending> {
   const { repository, run, record } = deps;
   await record({ type: "stopped", stop: end.stop, tip: end.tip });
-  const tip = (await refTip(repository.git, branchRef(run.branch)))?.oid;
-  const uncommitted = await uncommittedIn(repository, run);
+  const tip = await branchTip(deps, end);
+  const { uncommitted, ignored } = await leftIn(repository, run);
   const empty = tip === run.base && uncommitted === 0;
-  if (empty && end.stop.kind !== "git-error") return cleanUp(deps, run.base);
-  if (!landsAfter(end.stop) || mode === "none") return { kind: "preserved", uncommitted };
-  return land(deps, end, mode, uncommitted);
+  if (empty && end.stop.kind !== "git-error") return { ...(await cleanUp(deps, run.base)), ignored };
+  if (!landsAfter(end.stop) || mode === "none") {
+    return { kind: "preserved", uncommitted, worktreeGone: await forgetMissingWorktree(repository, run) };
+  }
+  const ending = await land(deps, end, mode, uncommitted);
+  return ending.kind === "landed" ? { ...ending, ignored } : ending;
+}
+
+/** The scratch branch as it is; one that was deleted is put back where it was recorded last. */
+async function branchTip({ repository: { git }, run }: FinishDeps, { tip }: LoopEnd): Promise<Oid> {
+  const ref = branchRef(run.branch);
+  const now = await refTip(git, ref);
+  if (now !== undefined) return now.oid;
+  await createRef(git, ref, tip, "ultrathink: the branch was deleted during the run");
+  return tip;
 }
 
 async function land(
@@ -59,27 +73,57 @@ async function land(
       progress({ type: "landing", step: state.step });
     }),
   );
-  if (end.step === "landed") return { kind: "landed", outcome: end.outcome, notes: end.notes, message };
-  return { kind: "preserved", reason: end.reason, uncommitted };
+  if (end.step === "landed") await forgetTip(repository, run);
+  if (end.step === "landed") return { kind: "landed", ignored: [], outcome: end.outcome, notes: end.notes, message };
+  return { kind: "preserved", reason: end.reason, uncommitted, worktreeGone: false };
 }
 
 /** Nothing was committed and nothing lies about: worktree and branch go. */
-async function cleanUp({ repository, run, record }: FinishDeps, base: Oid): Promise<Ending> {
+async function cleanUp(
+  { repository, run, record }: FinishDeps,
+  base: Oid,
+): Promise<Ending & { kind: "nothing-to-land" }> {
   return withRepositoryLock(repository.commonDir, async () => {
     try {
       await unlockWorktree(repository.git, run.worktree);
       await removeWorktree(repository.git, run.worktree);
       await deleteRef(repository.git, branchRef(run.branch), base);
       await record({ type: "cleaned" });
-      return { kind: "nothing-to-land" };
+      return { kind: "nothing-to-land", ignored: [] };
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
-      return { kind: "nothing-to-land", kept: { worktree: run.worktree, why: error.message } };
+      return { kind: "nothing-to-land", ignored: [], kept: { worktree: run.worktree, why: error.message } };
     }
   });
 }
 
-async function uncommittedIn(repository: Repository, run: RunIdentity): Promise<number> {
-  if ((await fileKind(run.worktree, ".git" as TreePath)) === "absent") return 0; // gone; the stop reason says so
-  return (await status(repository.at(run.worktree), { untracked: "all" })).length;
+/** The commits are on the target now, and the landing keeps both tips. */
+async function forgetTip({ git }: Repository, { id }: RunIdentity): Promise<void> {
+  const { tip } = backupRefs(id);
+  const now = await refTip(git, tip);
+  if (now) await deleteRef(git, tip, now.oid);
+}
+
+/** The registration of a worktree whose directory was deleted would hold its branch for ever. */
+async function forgetMissingWorktree({ git }: Repository, run: RunIdentity): Promise<boolean> {
+  const registered = (await worktrees(git)).find(({ path }) => path === run.worktree);
+  const gone = (await fileKind(run.worktree, "" as TreePath)) === "absent";
+  if (!gone || registered === undefined) return gone;
+  if (registered.locked !== undefined) await unlockWorktree(git, run.worktree);
+  await removeWorktree(git, run.worktree);
+  return true;
+}
+
+interface Left {
+  /** Entries in no commit. */
+  readonly uncommitted: number;
+  /** What git ignores: it goes with the worktree. A directory that is ignored whole counts once. */
+  readonly ignored: readonly TreePath[];
+}
+
+async function leftIn(repository: Repository, run: RunIdentity): Promise<Left> {
+  if ((await fileKind(run.worktree, ".git" as TreePath)) === "absent") return { uncommitted: 0, ignored: [] };
+  const entries = await status(repository.at(run.worktree), { untracked: "all", ignored: true });
+  const ignored = entries.filter(({ kind }) => kind === "ignored").map(({ path }) => path);
+  return { uncommitted: entries.length - ignored.length, ignored };
 }

@@ -1,13 +1,14 @@
+import { lstat } from "node:fs/promises";
 import { commitIndex, stageAll } from "../git/commit.ts";
 import { type FileStat, fileStats, patch } from "../git/diff-text.ts";
 import type { Git } from "../git/git.ts";
 import { isAncestor } from "../git/merge-base.ts";
-import { type BranchName, branchRef, type Oid, pathText, type TreePath, type WorktreePath } from "../git/names.ts";
+import { type BranchName, branchRef, type Oid, readablePath, type TreePath, type WorktreePath } from "../git/names.ts";
 import { operationIn } from "../git/operation.ts";
 import type { Repository } from "../git/repository.ts";
 import { commitOid, treeOids, worktreeDirs } from "../git/rev-parse.ts";
-import { status } from "../git/status.ts";
-import { fileKind } from "../git/tree-file.ts";
+import { type StatusEntry, status } from "../git/status.ts";
+import { absolute, fileKind, ifAbsent } from "../git/tree-file.ts";
 import { worktrees } from "../git/worktree-list.ts";
 
 /** Where a run's commits go. */
@@ -33,9 +34,24 @@ export type Staged =
       readonly tip: Oid;
       readonly tree: Oid;
       readonly stats: readonly FileStat[];
-      /** Repositories inside the worktree: their content would be in no commit, so they are left out. */
-      readonly nested: readonly TreePath[];
+      readonly leftOut: readonly LeftOut[];
     };
+
+/** In the worktree, and in no commit. */
+export interface LeftOut {
+  readonly path: TreePath;
+  /** A repository of its own, whose content a commit would not hold; or a file over the size limit. */
+  readonly why: "nested-repository" | "too-large";
+}
+
+/** Larger files are named, not committed: they would be in the history for good. */
+export const SIZE_LIMIT_BYTES = 50 * 1024 * 1024;
+
+export interface StageOptions {
+  /** What the working tree was right after the last commit, where a hook left it different from that. */
+  readonly settledTree?: Oid | undefined;
+  readonly sizeLimitBytes?: number;
+}
 
 /**
  * Stages what an iteration has left in the worktree.
@@ -44,7 +60,12 @@ export type Staged =
  *
  * @param lastTip the scratch branch's tip when the iteration began.
  */
-export async function stageIteration(repository: Repository, scratch: Scratch, lastTip: Oid): Promise<Staged> {
+export async function stageIteration(
+  repository: Repository,
+  scratch: Scratch,
+  lastTip: Oid,
+  { settledTree, sizeLimitBytes = SIZE_LIMIT_BYTES }: StageOptions = {},
+): Promise<Staged> {
   const problem = await scratchProblem(repository, scratch, lastTip);
   if (problem) return { kind: "problem", problem };
   const git = repository.at(scratch.worktree);
@@ -54,12 +75,42 @@ export async function stageIteration(repository: Repository, scratch: Scratch, l
 
   const entries = await status(git, { untracked: "all" });
   if (entries.length === 0) return settled;
-  // With every file listed, an untracked path that ends in a slash is a repository of its own.
-  const nested = entries.filter(({ kind, path }) => kind === "untracked" && path.endsWith("/")).map(({ path }) => path);
-  const tree = await stageAll(git, nested);
+  const leftOut = await notToCommit(scratch.worktree, entries, sizeLimitBytes);
+  const tree = await stageAll(
+    git,
+    leftOut.map(({ path }) => path),
+  );
   const [tipTree] = await treeOids(git, [tip]);
-  if (tipTree === undefined || tree === tipTree) return settled;
-  return { kind: "staged", tip, tree, stats: await fileStats(git, tipTree, tree), nested };
+  if (tipTree === undefined || tree === tipTree || tree === settledTree) return settled;
+  return { kind: "staged", tip, tree, stats: await fileStats(git, tipTree, tree), leftOut };
+}
+
+async function notToCommit(
+  worktree: WorktreePath,
+  entries: readonly StatusEntry[],
+  sizeLimitBytes: number,
+): Promise<LeftOut[]> {
+  const found = await Promise.all(
+    entries.map(async ({ kind, path }): Promise<LeftOut | undefined> => {
+      // With every file listed, an untracked path that ends in a slash is a repository of its own.
+      if (kind === "untracked" && path.endsWith("/")) return { path, why: "nested-repository" };
+      const stats = await lstat(absolute(worktree, path)).catch(ifAbsent);
+      return stats?.isFile() && stats.size > sizeLimitBytes ? { path, why: "too-large" } : undefined;
+    }),
+  );
+  return found.filter((each) => each !== undefined);
+}
+
+/** The working tree as it is right after a commit, when a hook has left it dirty. */
+export async function settledTreeOf(repository: Repository, { worktree }: Scratch): Promise<Oid | undefined> {
+  const git = repository.at(worktree);
+  const entries = await status(git, { untracked: "all" });
+  if (entries.length === 0) return undefined;
+  const leftOut = await notToCommit(worktree, entries, SIZE_LIMIT_BYTES);
+  return stageAll(
+    git,
+    leftOut.map(({ path }) => path),
+  );
 }
 
 /** Commits what {@link stageIteration} staged, the user's hooks in effect. @throws {GitError} as {@link commitIndex}. */
@@ -97,8 +148,7 @@ async function scratchProblem(
 export function statLines(stats: readonly FileStat[]): string {
   return stats
     .map(({ path, lines }) => {
-      const name = pathText(path) ?? JSON.stringify(path);
-      return `${name} | ${lines === undefined ? "binary" : `+${lines.added} -${lines.deleted}`}`;
+      return `${readablePath(path)} | ${lines === undefined ? "binary" : `+${lines.added} -${lines.deleted}`}`;
     })
     .join("\n");
 }

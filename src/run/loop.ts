@@ -1,10 +1,21 @@
+import { refTip } from "../git/for-each-ref.ts";
 import { GitError } from "../git/git-error.ts";
-import type { Oid } from "../git/names.ts";
+import type { Oid, RefName } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
+import { moveRefs } from "../git/update-ref.ts";
+import { backupRefs } from "../landing/backup-refs.ts";
 import type { Complete, NamingError } from "../naming/ask.ts";
 import { commitMessage, messageText } from "../naming/message.ts";
 import type { Agent } from "./agent.ts";
-import { commitIteration, patchExcerpt, type ScratchProblem, stageIteration, statLines } from "./iteration.ts";
+import {
+  commitIteration,
+  type LeftOut,
+  patchExcerpt,
+  type ScratchProblem,
+  settledTreeOf,
+  stageIteration,
+  statLines,
+} from "./iteration.ts";
 import type { Progress } from "./progress.ts";
 import { hookMessage, reviewMessage } from "./prompts.ts";
 import type { Recorder, RunIdentity } from "./record.ts";
@@ -33,7 +44,7 @@ export interface LoopEnd {
   readonly gap?: AbortSignal | undefined;
   /** The first failure of the naming model; commits then carry a plain message that says so. */
   readonly namingFailure?: NamingError | undefined;
-  readonly nested: readonly string[];
+  readonly leftOut: readonly LeftOut[];
 }
 
 /** Rejections of a commit hook that the agent is asked to mend, in a row. */
@@ -41,15 +52,19 @@ const HOOK_ATTEMPTS = 2;
 
 /** Work, commit, ask for another pass; until a pass changes nothing. */
 export async function iterate(deps: LoopDeps, { max, reviewInstructions }: LoopOptions): Promise<LoopEnd> {
-  const { run, agent, record, progress } = deps;
+  const { repository, run, agent, record, progress } = deps;
   let tip: Oid = run.base;
+  let settledTree: Oid | undefined;
   let namingFailure: NamingError | undefined;
   let rejections = 0;
   let message = run.task;
-  const nested = new Set<string>();
   let iteration = 1;
   let gap: AbortSignal | undefined;
-  const end = (stop: Stop): LoopEnd => ({ stop, iterations: iteration, tip, gap, namingFailure, nested: [...nested] });
+  const leftOut = new Map<string, LeftOut>();
+  const stash = await stashTip(repository);
+  const end = (stop: Stop): LoopEnd => {
+    return { stop, iterations: iteration, tip, gap, namingFailure, leftOut: [...leftOut.values()] };
+  };
 
   for (; ; iteration++) {
     progress({ type: "iteration-started", iteration, max });
@@ -58,7 +73,8 @@ export async function iterate(deps: LoopDeps, { max, reviewInstructions }: LoopO
     if (turn.kind === "interrupted") return end(turn.by);
     gap = turn.gap;
     try {
-      const result = await commitWork(deps, tip, iteration, gap);
+      const result = await commitWork(deps, { lastTip: tip, settledTree, stash, iteration, gap });
+      if (gap.aborted && result.kind !== "committed") return end(gap.reason as Interruption);
       switch (result.kind) {
         case "problem":
           return end({ kind: "git-error", message: problemSentence(result.problem) });
@@ -72,13 +88,16 @@ export async function iterate(deps: LoopDeps, { max, reviewInstructions }: LoopO
           rejections = 0;
           tip = result.tip;
           namingFailure ??= result.namingFailure;
-          for (const path of result.nested) nested.add(path);
+          for (const left of result.leftOut) leftOut.set(left.path, left);
+          await keepReachable(repository, run, tip);
           await record({ type: "iteration", iteration, tip });
           progress({ type: "iteration-committed", iteration, tip, subject: result.subject, stats: result.stats });
+          settledTree = await settledTreeOf(repository, run);
           message = reviewMessage(run.task, run.base, reviewInstructions);
       }
     } catch (error) {
-      if (!gap.aborted && error instanceof GitError) return end({ kind: "git-error", message: error.message });
+      if (!gap.aborted && error instanceof GitError)
+        return end({ kind: "git-error", message: `git failed: ${error.message}` });
       if (!gap.aborted) throw error;
     }
     if (gap.aborted) return end(gap.reason as Interruption);
@@ -86,8 +105,22 @@ export async function iterate(deps: LoopDeps, { max, reviewInstructions }: LoopO
   }
 }
 
+/** Whatever the agent does to the branch, no recorded commit gets lost. */
+async function keepReachable({ git }: Repository, run: RunIdentity, tip: Oid): Promise<void> {
+  await moveRefs(git, "ultrathink: iteration", [{ ref: backupRefs(run.id).tip, to: tip }]);
+}
+
+async function stashTip({ git }: Repository): Promise<Oid | undefined> {
+  return (await refTip(git, "refs/stash" as RefName))?.oid;
+}
+
+type Problem =
+  | ScratchProblem
+  /** Work is in a stash entry that was not there when the run began; stash entries belong to all worktrees. */
+  | { readonly kind: "stashed"; readonly entry: Oid };
+
 type Committed =
-  | { readonly kind: "problem"; readonly problem: ScratchProblem }
+  | { readonly kind: "problem"; readonly problem: Problem }
   | { readonly kind: "rejected"; readonly output: string }
   | { readonly kind: "unchanged" }
   | {
@@ -95,20 +128,31 @@ type Committed =
       readonly tip: Oid;
       readonly subject: string;
       readonly stats: readonly { lines: { added: number; deleted: number } | undefined }[];
-      readonly nested: readonly string[];
+      readonly leftOut: readonly LeftOut[];
       readonly namingFailure?: NamingError | undefined;
     };
 
+interface Before {
+  readonly lastTip: Oid;
+  readonly settledTree: Oid | undefined;
+  /** Of `refs/stash`. */
+  readonly stash: Oid | undefined;
+  readonly iteration: number;
+  readonly gap: AbortSignal;
+}
+
 async function commitWork(
   { repository, run, complete, progress }: LoopDeps,
-  lastTip: Oid,
-  iteration: number,
-  gap: AbortSignal,
+  { lastTip, settledTree, stash, iteration, gap }: Before,
 ): Promise<Committed> {
-  const staged = await stageIteration(repository, run, lastTip);
-  if (staged.kind === "problem" || staged.kind === "unchanged") return staged;
+  const staged = await stageIteration(repository, run, lastTip, { settledTree });
+  if (staged.kind === "problem") return staged;
+  if (staged.kind === "unchanged") {
+    const entry = await stashTip(repository);
+    return entry === undefined || entry === stash ? staged : { kind: "problem", problem: { kind: "stashed", entry } };
+  }
   if (staged.kind === "committed-by-agent") {
-    return { kind: "committed", tip: staged.tip, subject: "(committed by the agent)", stats: [], nested: [] };
+    return { kind: "committed", tip: staged.tip, subject: "(committed by the agent)", stats: [], leftOut: [] };
   }
   const git = repository.at(run.worktree);
   progress({ type: "naming", iteration });
@@ -122,7 +166,7 @@ async function commitWork(
   try {
     const tip = await commitIteration(git, messageText(words));
     const { subject, failure: namingFailure } = words;
-    return { kind: "committed", tip, subject, stats: staged.stats, nested: staged.nested, namingFailure };
+    return { kind: "committed", tip, subject, stats: staged.stats, leftOut: staged.leftOut, namingFailure };
   } catch (error) {
     if (error instanceof GitError && error.kind === "hook-rejected") {
       return { kind: "rejected", output: error.command.stderr.trim() };
@@ -131,7 +175,7 @@ async function commitWork(
   }
 }
 
-function problemSentence(problem: ScratchProblem): string {
+function problemSentence(problem: Problem): string {
   switch (problem.kind) {
     case "worktree-gone":
       return `the worktree ${problem.worktree} is gone`;
@@ -141,5 +185,7 @@ function problemSentence(problem: ScratchProblem): string {
       return `the scratch branch no longer contains ${problem.lastTip}; it is at ${problem.found ?? "no commit"}`;
     case "operation":
       return `a ${problem.operation} is in progress in the worktree`;
+    case "stashed":
+      return `the iteration left work in a new stash entry (${problem.entry}), which is kept; git stash list shows it`;
   }
 }

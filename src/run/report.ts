@@ -1,6 +1,7 @@
 import type { Commit } from "../git/log.ts";
-import type { WorktreePath } from "../git/names.ts";
+import type { TreePath, WorktreePath } from "../git/names.ts";
 import type { Note, Outcome, StopReason } from "../landing/state.ts";
+import type { LeftOut } from "./iteration.ts";
 import type { RunIdentity } from "./record.ts";
 import type { Stop } from "./stop.ts";
 
@@ -10,16 +11,24 @@ export type Ending =
       readonly kind: "landed";
       readonly outcome: Outcome;
       readonly notes: readonly Note[];
+      /** Ignored files that went with the worktree. */
+      readonly ignored: readonly TreePath[];
       readonly message?: string | undefined;
     }
   /** No commit was made; worktree and branch are gone. */
-  | { readonly kind: "nothing-to-land"; readonly kept?: { readonly worktree: WorktreePath; readonly why: string } }
+  | {
+      readonly kind: "nothing-to-land";
+      readonly ignored: readonly TreePath[];
+      readonly kept?: { readonly worktree: WorktreePath; readonly why: string };
+    }
   | {
       readonly kind: "preserved";
       /** Why the landing stopped; `undefined` when none was tried. */
       readonly reason?: StopReason | undefined;
       /** Entries of the run's worktree that are in no commit. */
       readonly uncommitted: number;
+      /** Its directory was deleted during the run; the registration is gone with it. */
+      readonly worktreeGone: boolean;
     };
 
 /** A finished run, all of it: enough to write the summary from. */
@@ -33,8 +42,8 @@ export interface RunReport {
   /** Entries of the user's checkout that differed from HEAD when the run began. */
   readonly stayed: number;
   readonly elapsedMs: number;
-  /** Repositories that the agent made inside the worktree; they are in no commit. */
-  readonly nested: readonly string[];
+  /** Files of the worktree that are in no commit for a reason of their own. */
+  readonly leftOut: readonly LeftOut[];
 }
 
 /** Whether a script may take the run for a success: it landed, or there was nothing to do. */

@@ -31,7 +31,7 @@ export function stopSentence(stop: Stop): string {
     case "naming-error":
       return `the naming model failed: ${stop.message}`;
     case "git-error":
-      return `git failed: ${stop.message}`;
+      return stop.message;
     case "hook-rejected":
       return `a commit hook rejected the work: ${stop.output}`;
     case "agent-error":

@@ -49,9 +49,9 @@ export async function ultrathink(deps: RunDeps, options: RunOptions): Promise<Ru
   const end = failure === undefined ? loop : { ...loop, stop: namingStop(loop.stop, failure.message) };
   const commits = await commitsBetween(repository.git, run.base, end.tip);
   const ending = await finish({ repository, run, complete, record, progress }, end, options.land);
-  const { iterations, stop, nested } = end;
+  const { iterations, stop, leftOut } = end;
   const elapsedMs = Date.now() - began;
-  const report = { run, stop, ending, iterations, commits, stayed: ground.uncommitted, elapsedMs, nested };
+  const report = { run, stop, ending, iterations, commits, stayed: ground.uncommitted, elapsedMs, leftOut };
   return { kind: "finished", report };
 }
 

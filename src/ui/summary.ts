@@ -1,5 +1,6 @@
 import type { Outcome } from "../landing/state.ts";
-import { noteSentence, plural, reasonSentence, short } from "../landing/words.ts";
+import { noteSentence, pathList, plural, reasonSentence, short } from "../landing/words.ts";
+import { type LeftOut, SIZE_LIMIT_BYTES } from "../run/iteration.ts";
 import type { RunReport } from "../run/report.ts";
 import { stopSentence } from "../run/stop.ts";
 
@@ -28,14 +29,34 @@ export function summary(report: RunReport): string {
     case "preserved":
       lines.push(`  ${stopSentence(report.stop)}`);
       lines.push(...commitLines(report));
-      lines.push(`  kept: branch ${run.branch} (${plural(report.commits.length, "commit")}), worktree ${run.worktree}`);
+      lines.push(
+        `  kept: branch ${run.branch} (${plural(report.commits.length, "commit")})${ending.worktreeGone ? "; its worktree is gone" : `, worktree ${run.worktree}`}`,
+      );
       if (ending.uncommitted > 0)
         lines.push(`  ${plural(ending.uncommitted, "file")} in that worktree not committed yet`);
       lines.push(...nextSteps(report));
   }
-  if (report.nested.length > 0) lines.push(`  not committed, repositories of their own: ${report.nested.join(", ")}`);
-  lines.push(stayedLine(report), `The working directory is your checkout again (branch ${run.original}).`);
+  lines.push(...leftOutLines(report), ...ignoredLines(report));
+  if (report.stayed > 0) lines.push(stayedLine(report));
+  lines.push(`The working directory is your checkout again (branch ${run.original}).`);
   return lines.join("\n");
+}
+
+function ignoredLines({ ending }: RunReport): string[] {
+  if (ending.kind === "preserved" || ending.ignored.length === 0) return [];
+  return [`  ignored files of the worktree went with it: ${pathList(ending.ignored)}`];
+}
+
+function leftOutLines({ leftOut }: RunReport): string[] {
+  const pathsOf = (why: LeftOut["why"]) => leftOut.filter((each) => each.why === why).map(({ path }) => path);
+  const nested = pathsOf("nested-repository");
+  const large = pathsOf("too-large");
+  return [
+    ...(nested.length === 0 ? [] : [`  not committed, repositories of their own: ${pathList(nested)}`]),
+    ...(large.length === 0
+      ? []
+      : [`  not committed, larger than ${SIZE_LIMIT_BYTES / 1024 / 1024} MiB: ${pathList(large)}`]),
+  ];
 }
 
 function headline({ run, ending, iterations, commits, elapsedMs }: RunReport): string {
@@ -103,7 +124,6 @@ function nextSteps({ run, ending, commits }: RunReport): string[] {
 }
 
 function stayedLine({ stayed, ending }: RunReport): string {
-  if (stayed === 0) return "  your checkout had no uncommitted files";
   const as = ending.kind === "landed" ? "are as they were, outside of what landed" : "are as they were";
   return `  your ${plural(stayed, "uncommitted file")} ${stayed === 1 ? as.replace("are", "is").replace("they were", "it was") : as}`;
 }

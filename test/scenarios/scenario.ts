@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -110,7 +110,8 @@ export function build(scenario: Scenario): Built {
         encoding: "utf8",
       }).trim();
     });
-  const bytes = () => scenario.keep.map((file) => readFileSync(join(base, file)).toString("base64"));
+  const bytes = () =>
+    scenario.keep.map((file) => (existsSync(join(base, file)) ? readFileSync(join(base, file), "base64") : ""));
   const before = bytes();
   const { ok, fail, any } = scenario.checks;
   return {
@@ -134,7 +135,9 @@ export function build(scenario: Scenario): Built {
       const after = bytes();
       return [
         ...failed,
-        ...scenario.keep.filter((_, index) => before[index] !== after[index]).map((file) => `${file} changed`),
+        ...scenario.keep
+          .filter((_, index) => before[index] !== "" && before[index] !== after[index])
+          .map((file) => `${file} changed`),
       ];
     },
     remove,
