@@ -1,11 +1,9 @@
 import { type Static, Type } from "typebox";
-import { type BranchName, branchRef, type Oid, type WorktreePath } from "../src/git/names.ts";
-import { worktrees } from "../src/git/worktree-list.ts";
+import type { BranchName, Oid, WorktreePath } from "../src/git/names.ts";
 import { backupRefs } from "../src/landing/backup-refs.ts";
 import { type Branches, integrate, type Preview, previewIntegration } from "../src/landing/integrate.ts";
 import type { Note, Outcome, StopReason } from "../src/landing/state.ts";
 import { noteSentence } from "../src/landing/words.ts";
-import { owningRun } from "../src/worktree/place.ts";
 import { branchArgument, branchParameter, isBlocked } from "./arguments.ts";
 import { type Blocked, blocked } from "./blocked.ts";
 import { stopReasonBlocked } from "./stop-reason.ts";
@@ -87,31 +85,22 @@ async function integrateBranches(
   const target = branchArgument(targetBranch);
   if (isBlocked(target)) return target;
   const branches = { source, target };
-  const refusal = await branchesProblem(call, branches);
-  if (refusal) return refusal;
+  if (source === target) {
+    return blocked("same-branch", `${source} cannot be brought into itself.`, "Name two different branches.");
+  }
+  const active = call.activeRun?.branch;
+  if (active === source || active === target) {
+    return blocked(
+      "owned-by-run",
+      "The run that is going on owns one of these branches.",
+      "Leave it: a run lands by itself when it ends.",
+    );
+  }
   const { repository, signal } = call;
   if (preview) return previewAnswer(branches, await previewIntegration(repository, branches));
   const end = await exclusively(call, () => integrate({ repository, env, signal }, branches));
   if (end.step === "stopped") return stopped(branches, end.reason, false);
   return landed(branches, end.request.id, end.outcome, end.notes);
-}
-
-async function branchesProblem(call: Call, { source, target }: Branches): Promise<Blocked | undefined> {
-  if (source === target) {
-    return blocked("same-branch", `${source} cannot be brought into itself.`, "Name two different branches.");
-  }
-  const refs = [branchRef(source), branchRef(target)];
-  const held = (await worktrees(call.repository.git)).filter(
-    ({ branch }) => branch !== undefined && refs.includes(branch),
-  );
-  const run = held.map(owningRun).find((id) => id !== undefined);
-  const active = call.activeRun?.branch;
-  if (run === undefined && active !== source && active !== target) return undefined;
-  return blocked(
-    "owned-by-run",
-    `${active === source || active === target ? "The run that is going on" : `Run ${run}`} owns one of these branches, and landing a run is not a tool's to do.`,
-    "Leave it: a run lands by itself when it ends. A person lands a preserved one with /ultrathink-runs.",
-  );
 }
 
 function landed(

@@ -72,6 +72,8 @@ function nextStep(reason: Refusal): string {
     case "branch-missing":
     case "branch-symbolic":
       return "Name a local branch that exists; `git branch` lists them.";
+    case "owned-by-run":
+      return "Leave it: a run lands by itself when it ends.";
     case "held-twice":
       return "Switch one of the worktrees to another branch, then call again.";
     case "holder-unreadable":

@@ -1,4 +1,4 @@
-import { treeChanges } from "../git/diff-tree.ts";
+import type { treeChanges } from "../git/diff-tree.ts";
 import { refTip } from "../git/for-each-ref.ts";
 import type { Git } from "../git/git.ts";
 import { GitError } from "../git/git-error.ts";
@@ -11,19 +11,23 @@ import { backupRefs } from "./backup-refs.ts";
 import { obstacle } from "./overlap.ts";
 import type { Candidate, Event, Plan, Request } from "./state.ts";
 
+export interface AdvanceContext {
+  /** The step may have been done, or half done, before a crash. */
+  readonly resumed: boolean;
+  readonly changes: typeof treeChanges;
+}
+
 /**
  * Moves the target to the candidate by compare-and-swap, after a look at what the holder has in the way.
  *
  * Run in the holder, so that its HEAD reflog tells of the move as it would of a `git merge`.
- *
- * @param resumed the step may have been done before a crash.
  */
 export async function advance(
   repository: Repository,
   request: Request,
   plan: Plan,
   candidate: Candidate,
-  resumed: boolean,
+  { resumed, changes: changesBetween }: AdvanceContext,
 ): Promise<Event> {
   const { sourceTip, targetTip, holder } = plan;
   const git = holder === undefined ? repository.git : repository.at(holder);
@@ -31,7 +35,7 @@ export async function advance(
   if (resumed && (await isAdvanced(git, target, plan, candidate))) return { type: "advanced" };
 
   if (holder !== undefined) {
-    const changes = await treeChanges(git, targetTip, candidate.oid);
+    const changes = await changesBetween(git, targetTip, candidate.oid);
     const found = await status(git, { paths: changes.map(({ path }) => path), refresh: true });
     const reason = await obstacle(git, holder, changes, found);
     if (reason) return { type: "refused", reason };

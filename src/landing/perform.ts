@@ -1,3 +1,4 @@
+import { treeChanges } from "../git/diff-tree.ts";
 import { GitError } from "../git/git-error.ts";
 import type { Repository } from "../git/repository.ts";
 import { advance } from "./advance.ts";
@@ -35,6 +36,7 @@ export function performIn({
   const steady = repository.with({ signal: undefined });
   const interruptible = repository.with({ signal });
   let resumed = cutOff;
+  const changes = onceEach(treeChanges);
   const effect = (state: Pending): Promise<Event> => {
     switch (state.step) {
       case "planning":
@@ -44,9 +46,9 @@ export function performIn({
       case "checking":
         return check(interruptible, state.request, state.plan, state.candidate, { env, signal, onOutput });
       case "advancing":
-        return advance(steady, state.request, state.plan, state.candidate, resumed);
+        return advance(steady, state.request, state.plan, state.candidate, { resumed, changes });
       case "syncing":
-        return sync(steady, state.request, state.plan, state.candidate, resumed);
+        return sync(steady, state.request, state.plan, state.candidate, { resumed, changes });
       case "restoring":
         return restore(steady, state.request, state.plan, state.candidate);
       case "cleaning":
@@ -66,5 +68,16 @@ export function performIn({
       if (safe && aborted) return { type: "refused", reason: { kind: "aborted" } };
       throw error;
     }
+  };
+}
+
+/** The advance looks at what differs, the sync needs it again. */
+function onceEach(difference: typeof treeChanges): typeof treeChanges {
+  const known = new Map<string, ReturnType<typeof treeChanges>>();
+  return (git, from, to) => {
+    const key = `${from} ${to}`;
+    const result = known.get(key) ?? difference(git, from, to);
+    known.set(key, result);
+    return result;
   };
 }

@@ -9,6 +9,7 @@ import { isShallow } from "../git/rev-parse.ts";
 import { status } from "../git/status.ts";
 import { signatureIsGood } from "../git/verify-commit.ts";
 import { type Worktree, worktrees } from "../git/worktree-list.ts";
+import { owningRun } from "../worktree/place.ts";
 import { holderOf } from "./holder.ts";
 import type { Build, Event, Note, Policy, Request, StopReason } from "./state.ts";
 
@@ -29,6 +30,8 @@ export async function plan(repository: Repository, request: Request, attempt: nu
   }
 
   const all = await worktrees(git);
+  const owner = runOwning(all, request);
+  if (owner) return refused(owner);
   const holder = await holderOf(repository, target, all);
   if (holder.kind === "refused") return refused(holder.reason);
 
@@ -60,6 +63,16 @@ export async function plan(repository: Repository, request: Request, attempt: nu
     notes: await sourceNotes(repository, request, source, all),
   };
   return { type: "planned", plan: planned };
+}
+
+/** A worktree with a branch of the request that a run, other than the one landing, holds. */
+function runOwning(all: readonly Worktree[], { source, target, retire }: Request): StopReason | undefined {
+  for (const branch of [source, target]) {
+    const held = all.find((worktree) => worktree.branch === branchRef(branch) && worktree.path !== retire);
+    const run = held && owningRun(held);
+    if (run !== undefined) return { kind: "owned-by-run", run, branch };
+  }
+  return undefined;
 }
 
 /** Branches that are where the target was: it may have been renamed. */

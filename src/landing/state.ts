@@ -158,6 +158,8 @@ export type StopReason =
       readonly renamedTo?: readonly BranchName[] | undefined;
     }
   | { readonly kind: "branch-symbolic"; readonly branch: BranchName; readonly to: string }
+  /** A branch of another run, whose landing is that run's alone. */
+  | { readonly kind: "owned-by-run"; readonly run: string; readonly branch: BranchName }
   | { readonly kind: "held-twice"; readonly worktrees: readonly WorktreePath[] }
   | { readonly kind: "holder-unreadable"; readonly worktree: WorktreePath; readonly why: string }
   | { readonly kind: "sync-failed"; readonly worktree: WorktreePath; readonly output: string }

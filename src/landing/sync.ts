@@ -7,6 +7,7 @@ import { readTree, refreshIndex } from "../git/read-tree.ts";
 import type { Repository } from "../git/repository.ts";
 import { statusAndHead } from "../git/status.ts";
 import { updateRef } from "../git/update-ref.ts";
+import type { AdvanceContext } from "./advance.ts";
 import { clearDeadLock } from "./dead-lock.ts";
 import { postMerge } from "./post-merge.ts";
 import { settle } from "./settle.ts";
@@ -20,20 +21,19 @@ class SyncError extends Error {
 
 /**
  * Brings the holder's index and files to the candidate. What the user has staged, edited or added stays.
- *
- * @param resumed the step was under way when its process died: files may be a mix of old and new.
+ * Taken up after a crash, files may be a mix of old and new.
  */
 export async function sync(
   repository: Repository,
   request: Request,
   plan: Plan,
   candidate: Candidate,
-  resumed: boolean,
+  { resumed, changes: changesBetween }: AdvanceContext,
 ): Promise<Event> {
   const { holder, targetTip } = plan;
   if (holder === undefined) return { type: "synced", notes: [] };
   const git = repository.at(holder);
-  const changes = await treeChanges(git, targetTip, candidate.oid);
+  const changes = await changesBetween(git, targetTip, candidate.oid);
   if (resumed) {
     const notes = await takeUp(repository, request, holder, candidate, changes);
     return { type: "synced", notes: [...notes, ...(await postMerge(git, plan, candidate))] };

@@ -51,6 +51,8 @@ export function reasonSentence(reason: StopReason, { source, target }: Branches)
       return `branch ${reason.branch} does not exist${reason.renamedTo?.length ? ` any more; where it was: ${reason.renamedTo.join(", ")}` : ""}.`;
     case "branch-symbolic":
       return `branch ${reason.branch} is a symbolic reference to ${reason.to}; name that one.`;
+    case "owned-by-run":
+      return `branch ${reason.branch} belongs to run ${reason.run}, which lands by itself.`;
     case "held-twice":
       return `${target} is checked out in ${reason.worktrees.join(" and ")}; one of them would be left behind.`;
     case "holder-unreadable":
