@@ -96,8 +96,7 @@ async function placeFor(
     if (exists) return refused({ kind: "path-exists", path });
     const around = await unignoredAround(repository, path, all);
     if (around) return refused({ kind: "inside-worktree", path, worktree: around.path });
-    const madeParent = missing.length === 0 ? undefined : await mkdir(dirname(path), { recursive: true });
-    return { kind: "place", path, madeParent };
+    return { kind: "place", path, madeParent: await makeFolders(folder, missing) };
   } catch (error) {
     if (error instanceof GitError) throw error;
     return refused({ kind: "path-not-writable", path: parent, why: (error as Error).message });
@@ -110,6 +109,27 @@ async function nearestFolder(path: string): Promise<{ folder: string; missing: r
   if (folder !== undefined) return { folder, missing: [] };
   const above = await nearestFolder(dirname(path));
   return { folder: above.folder, missing: [...above.missing, basename(path)] };
+}
+
+/**
+ * One by one: Node 20's recursive `mkdir` never returns where the file system has no such folders, as in `/proc`.
+ *
+ * @returns the topmost folder made.
+ */
+async function makeFolders(folder: string, missing: readonly string[]): Promise<string | undefined> {
+  let path = folder;
+  let top: string | undefined;
+  try {
+    for (const name of missing) {
+      path = join(path, name);
+      await mkdir(path);
+      top ??= path;
+    }
+  } catch (error) {
+    if (top !== undefined) await removeEmpty(dirname(path), top);
+    throw error;
+  }
+  return top;
 }
 
 /** The worktree that would have `path` among its own files. */
