@@ -4,7 +4,7 @@ import type { Repository } from "../git/repository.ts";
 import { repositoryPlace } from "../git/rev-parse.ts";
 import { type StatusEntry, status } from "../git/status.ts";
 import { ifAbsent } from "../git/tree-file.ts";
-import type { Worktree } from "../git/worktree-list.ts";
+import { shownWorktreePath, type Worktree } from "../git/worktree-list.ts";
 
 /** Entries of a working tree that differ from HEAD; one that is staged and edited again counts in both. */
 export interface DirtyCounts {
@@ -24,9 +24,10 @@ export type Inspection =
 /** Looks into one worktree. Whatever is wrong with it is an answer: no worktree hides the others. */
 export async function inspectWorktree(repository: Repository, worktree: Worktree): Promise<Inspection> {
   if (worktree.bare) return { kind: "bare" };
+  if (typeof shownWorktreePath(worktree) !== "string") return { kind: "unreadable", why: "its path is not UTF-8" };
   try {
     if ((await lstat(worktree.path).catch(ifAbsent)) === undefined) return { kind: "missing" };
-    if (!worktree.readable) return { kind: "unreadable", why: "its HEAD is damaged, or its path is not UTF-8" };
+    if (!worktree.readable) return { kind: "unreadable", why: "its HEAD is damaged" };
     const git = repository.at(worktree.path);
     const place = await repositoryPlace(git);
     // Without its `.git` file, git finds whatever repository the directory lies in.
