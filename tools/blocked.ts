@@ -1,7 +1,7 @@
 import { GitError } from "../src/git/git-error.ts";
 import type { TreePath } from "../src/git/names.ts";
 import { RepositoryBusyError } from "../src/journal/lock.ts";
-import { HolderLockedError } from "../src/landing/dead-lock.ts";
+import { HolderLockedError } from "../src/landing/holder-index.ts";
 import { boundedPaths, type ForeignText, foreign, name, type PathList, pathLines } from "./text.ts";
 
 /** A refusal that was foreseen. Nothing was changed, unless `message` says so. */

@@ -9,8 +9,8 @@ export interface IndexEntry {
   readonly stage: number;
 }
 
-export async function indexEntries(git: Git): Promise<IndexEntry[]> {
-  const output = await git(["ls-files", "--stage", "-z", "--full-name", "--", ":/"]);
+export async function indexEntries(git: Git, env: NodeJS.ProcessEnv = {}): Promise<IndexEntry[]> {
+  const output = await git(["ls-files", "--stage", "-z", "--full-name", "--", ":/"], { env });
   return output.records().map((record) => {
     const match = /^(\d{6}) ([0-9a-f]+) ([0-3])\t([\s\S]+)$/.exec(record);
     if (!match) throw new SyntaxError(`unknown index record: ${JSON.stringify(record)}`);

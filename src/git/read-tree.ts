@@ -10,8 +10,8 @@ import type { Oid } from "./names.ts";
  *
  * @throws {GitError} when a file in the way is modified or untracked, or cannot be written.
  */
-export async function readTree(git: Git, from: Oid, to: Oid): Promise<void> {
-  await git(["read-tree", "-m", "-u", "--no-recurse-submodules", from, to]);
+export async function readTree(git: Git, from: Oid, to: Oid, env: NodeJS.ProcessEnv = {}): Promise<void> {
+  await git(["read-tree", "-m", "-u", "--no-recurse-submodules", from, to], { env });
 }
 
 /** Brings the index' stat data up to date. What is modified stays so. */

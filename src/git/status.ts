@@ -14,8 +14,8 @@ export interface StatusOptions {
   readonly ignored?: boolean;
   /** Only these; the whole tree when they are too many, or not text, for a command line. */
   readonly paths?: readonly TreePath[];
-  /** Lets git write what it learns about unchanged files into the index. */
-  readonly refresh?: boolean;
+  /** An index of ours, into which git may write what it learns about unchanged files. */
+  readonly refreshed?: { readonly GIT_INDEX_FILE: string };
 }
 
 /** Bytes of pathspecs on a command line; Linux allows 128 KiB for one argument and 2 MiB in all. */
@@ -31,11 +31,11 @@ export interface Status {
 
 /** Entries of the working tree that differ from HEAD, untracked ones included, and HEAD. Renames are not detected. */
 export async function statusAndHead(git: Git, options: StatusOptions = {}): Promise<Status> {
-  const { untracked = "normal", ignored = false, paths, refresh = false } = options;
+  const { untracked = "normal", ignored = false, paths, refreshed } = options;
   const args = ["--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-renames", "--ignore-submodules=none"];
   const show = [`--untracked-files=${untracked}`, `--ignored=${ignored ? "matching" : "no"}`];
   const output = await git(["--literal-pathspecs", "status", ...args, ...show, ...pathspecs(paths)], {
-    env: refresh ? { GIT_OPTIONAL_LOCKS: "1" } : {},
+    env: refreshed === undefined ? {} : { ...refreshed, GIT_OPTIONAL_LOCKS: "1" },
   });
   return parseStatus(output.bytes.toString("latin1"));
 }

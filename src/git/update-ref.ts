@@ -31,7 +31,10 @@ export interface RefMove {
  */
 export async function moveRefs(git: Git, reason: string, moves: readonly RefMove[]): Promise<void> {
   const commands = moves.map(({ ref, from = "", to }) => `update ${ref}\0${to}\0${from}\0`);
-  await git(["update-ref", "-m", reason, "--stdin", "-z"], { stdin: commands.join("") });
+  // git's own limit of 100 ms is short beside somebody who commits at this moment.
+  await git(["-c", "core.filesRefLockTimeout=2000", "update-ref", "-m", reason, "--stdin", "-z"], {
+    stdin: commands.join(""),
+  });
 }
 
 /** Deletes `ref` if it is at `at`. @throws {GitError} `stale-ref` when it is not. */

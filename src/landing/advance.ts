@@ -5,20 +5,25 @@ import { GitError } from "../git/git-error.ts";
 import { isAncestor } from "../git/merge-base.ts";
 import { branchRef, type RefName } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
-import { status } from "../git/status.ts";
+import { statusAndHead } from "../git/status.ts";
 import { moveRefs } from "../git/update-ref.ts";
 import { backupRefs } from "./backup-refs.ts";
+import { clearOwnLock, type LockedIndex, lockIndex } from "./holder-index.ts";
 import { obstacle } from "./overlap.ts";
 import type { Candidate, Event, Plan, Request } from "./state.ts";
 
-export interface AdvanceContext {
+/** What the two steps that move things share. */
+export interface MoveContext {
   /** The step may have been done, or half done, before a crash. */
-  readonly resumed: boolean;
+  resumed: boolean;
   readonly changes: typeof treeChanges;
+  /** The holder's index, from before the branch moves until its files have followed. */
+  index: LockedIndex | undefined;
 }
 
 /**
- * Moves the target to the candidate by compare-and-swap, after a look at what the holder has in the way.
+ * Moves the target to the candidate by compare-and-swap, after a look at what the holder has in the way. The
+ * holder's index stays locked for the sync that follows.
  *
  * Run in the holder, so that its HEAD reflog tells of the move as it would of a `git merge`.
  */
@@ -27,19 +32,35 @@ export async function advance(
   request: Request,
   plan: Plan,
   candidate: Candidate,
-  { resumed, changes: changesBetween }: AdvanceContext,
+  context: MoveContext,
 ): Promise<Event> {
-  const { sourceTip, targetTip, holder } = plan;
+  const { targetTip, holder, holderDirs } = plan;
   const git = holder === undefined ? repository.git : repository.at(holder);
   const target = branchRef(request.target);
-  if (resumed && (await isAdvanced(git, target, plan, candidate))) return { type: "advanced" };
-
-  if (holder !== undefined) {
-    const changes = await changesBetween(git, targetTip, candidate.oid);
-    const found = await status(git, { paths: changes.map(({ path }) => path), refresh: true });
-    const reason = await obstacle(git, holder, changes, found);
+  if (context.resumed) {
+    if (holderDirs !== undefined) await clearOwnLock(holderDirs, request.id);
+    if (await isAdvanced(git, target, plan, candidate)) return { type: "advanced" };
+  }
+  if (holder !== undefined && holderDirs !== undefined) {
+    const lock = await lockIndex(holderDirs, request.id);
+    if (lock.kind === "held-by-another") {
+      const { file, ageMs } = lock;
+      return { type: "refused", reason: { kind: "locked", file, ageMs } };
+    }
+    context.index = lock.index;
+    const changes = await context.changes(git, targetTip, candidate.oid);
+    const paths = changes.map(({ path }) => path);
+    const { entries, branch } = await statusAndHead(git, { paths, refreshed: lock.index.env });
+    if (branch !== request.target) return { type: "target-moved", to: targetTip }; // switched since the plan
+    const reason = await obstacle(git, holder, changes, entries);
     if (reason) return { type: "refused", reason };
   }
+  return moveTarget(git, request, plan, candidate);
+}
+
+async function moveTarget(git: Git, request: Request, plan: Plan, candidate: Candidate): Promise<Event> {
+  const { sourceTip, targetTip } = plan;
+  const target = branchRef(request.target);
   const backup = backupRefs(request.id);
   try {
     await moveRefs(git, `ultrathink: ${plan.build} ${request.source}`, [

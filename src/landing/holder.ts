@@ -1,7 +1,8 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { RefName } from "../git/names.ts";
-import { lockFiles, operationIn, rebasedBranch } from "../git/operation.ts";
+import { type LockFile, lockFiles, operationIn, rebasedBranch } from "../git/operation.ts";
 import type { Repository } from "../git/repository.ts";
 import { type WorktreeDirs, worktreeDirs } from "../git/rev-parse.ts";
 import type { Worktree } from "../git/worktree-list.ts";
@@ -9,7 +10,7 @@ import { processesIn } from "../process/processes-in.ts";
 import type { StopReason } from "./state.ts";
 
 export type Holder =
-  | { readonly kind: "held"; readonly worktree: Worktree; readonly hooks: string }
+  | { readonly kind: "held"; readonly worktree: Worktree; readonly dirs: WorktreeDirs }
   | { readonly kind: "free" }
   | { readonly kind: "refused"; readonly reason: StopReason };
 
@@ -34,10 +35,11 @@ export async function holderOf(repository: Repository, target: RefName, all: rea
   const stats = await lstat(worktree.path).catch((error: NodeJS.ErrnoException) => error);
   if (stats instanceof Error) return unreadable(stats.code === "ENOENT" ? "its directory is missing" : stats.message);
 
-  const { gitDir, hooks, indexLock } = await dirsOf(repository, worktree);
+  const dirs = await dirsOf(repository, worktree);
+  const { gitDir, indexLock } = dirs;
   const operation = await operationIn(gitDir);
   if (operation) return refused({ kind: "target-busy", operation, worktree: worktree.path });
-  const [lock] = await lockFiles([
+  const lock = await lastingLock([
     indexLock,
     join(gitDir, "HEAD.lock"),
     join(repository.commonDir, "packed-refs.lock"),
@@ -51,7 +53,19 @@ export async function holderOf(repository: Repository, target: RefName, all: rea
       running: running === undefined ? undefined : running > 0,
     });
   }
-  return { kind: "held", worktree, hooks };
+  return { kind: "held", worktree, dirs };
+}
+
+/** How long a lock may be there without being worth a word: another git's moment of work, in milliseconds. */
+const MOMENT_MS = 1_000;
+
+async function lastingLock(files: readonly string[]): Promise<LockFile | undefined> {
+  const deadline = Date.now() + MOMENT_MS;
+  for (;;) {
+    const [lock] = await lockFiles(files);
+    if (lock === undefined || Date.now() > deadline) return lock;
+    await sleep(20);
+  }
 }
 
 async function dirsOf(repository: Repository, { path }: Worktree): Promise<WorktreeDirs> {

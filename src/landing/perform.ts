@@ -1,14 +1,14 @@
 import { treeChanges } from "../git/diff-tree.ts";
 import { GitError } from "../git/git-error.ts";
 import type { Repository } from "../git/repository.ts";
-import { advance } from "./advance.ts";
+import { advance, type MoveContext } from "./advance.ts";
 import { build } from "./build.ts";
 import { check } from "./check.ts";
 import { clean } from "./clean.ts";
 import { plan } from "./plan.ts";
 import type { Perform } from "./run.ts";
 import type { Event, Pending } from "./state.ts";
-import { restore, sync } from "./sync.ts";
+import { releaseIndex, restore, sync } from "./sync.ts";
 
 export interface LandingDeps {
   readonly repository: Repository;
@@ -35,8 +35,7 @@ export function performIn({
 }: LandingDeps): Perform {
   const steady = repository.with({ signal: undefined });
   const interruptible = repository.with({ signal });
-  let resumed = cutOff;
-  const changes = onceEach(treeChanges);
+  const context: MoveContext = { resumed: cutOff, changes: onceEach(treeChanges), index: undefined };
   const effect = (state: Pending): Promise<Event> => {
     switch (state.step) {
       case "planning":
@@ -46,11 +45,11 @@ export function performIn({
       case "checking":
         return check(interruptible, state.request, state.plan, state.candidate, { env, signal, onOutput });
       case "advancing":
-        return advance(steady, state.request, state.plan, state.candidate, { resumed, changes });
+        return advance(steady, state.request, state.plan, state.candidate, context);
       case "syncing":
-        return sync(steady, state.request, state.plan, state.candidate, { resumed, changes });
+        return sync(steady, state.request, state.plan, state.candidate, context);
       case "restoring":
-        return restore(steady, state.request, state.plan, state.candidate);
+        return restore(steady, state.request, state.plan, state.candidate, context);
       case "cleaning":
         return clean(steady, state.request, state.outcome);
     }
@@ -60,10 +59,14 @@ export function performIn({
     if (safe && signal?.aborted) return { type: "refused", reason: { kind: "aborted" } };
     try {
       const event = await effect(state);
-      // The ref may have been moved before the crash, and the files only now.
-      resumed &&= state.step === "advancing";
+      // The branch may have been moved before the crash, and the files only now.
+      context.resumed &&= state.step === "advancing";
+      // From the advance to the end of the sync, and of what puts a failed one back, nobody else may commit there.
+      if (!(event.type === "advanced" || (state.step === "syncing" && event.type === "refused")))
+        await releaseIndex(context);
       return event;
     } catch (error) {
+      await releaseIndex(context);
       const aborted = error instanceof GitError && error.command.exit.kind === "aborted";
       if (safe && aborted) return { type: "refused", reason: { kind: "aborted" } };
       throw error;

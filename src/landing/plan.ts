@@ -56,7 +56,7 @@ export async function plan(repository: Repository, request: Request, attempt: nu
     targetTip: targetTip.oid,
     mergeBase,
     build,
-    ...(holder.kind === "held" ? { holder: holder.worktree.path, hooks: holder.hooks } : {}),
+    ...(holder.kind === "held" ? { holder: holder.worktree.path, holderDirs: holder.dirs } : {}),
     sign: isTrue(settings, "commit.gpgsign"),
     drivers: settings.flatMap(([key]) => /^merge\.(.+)\.driver$/.exec(key)?.[1] ?? []),
     attempt,

@@ -5,8 +5,9 @@ import { type StatusEntry, statusAndHead } from "../git/status.ts";
 import type { Candidate, Note, Plan } from "./state.ts";
 
 /** Runs the holder's post-merge hook, as after a `git merge`. What it does is told, and changes nothing about the landing. */
-export async function postMerge(git: Git, { build, hooks }: Plan, candidate: Candidate): Promise<Note[]> {
-  if (build === "undo" || hooks === undefined) return [];
+export async function postMerge(git: Git, { build, holderDirs }: Plan, candidate: Candidate): Promise<Note[]> {
+  if (build === "undo" || holderDirs === undefined) return [];
+  const { hooks } = holderDirs;
   const [hook] = await hooksPresent(hooks, ["post-merge"]);
   if (hook === undefined) return [];
   const before = new Set((await statusAndHead(git)).entries.map(identity));

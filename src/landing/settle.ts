@@ -11,16 +11,15 @@ import { absolute } from "../git/tree-file.ts";
 export type Side = "old" | "new";
 
 /**
- * Brings a holder whose files are a mix of two commits to one of them, and its index entries with them.
+ * Brings a holder whose files are a mix of two commits to one of them.
  *
- * A sync that was killed or that failed leaves some files old, some new, some missing and one cut off; the
- * index still has the old entries. A file that is none of these is the user's, made since: it is kept, and
- * shows as a modification.
+ * A sync that was killed or that failed leaves some files old, some new, some missing and one cut off. A file
+ * that is none of these is the user's, made since: it is kept, and shows as a modification.
  *
  * @param changes the paths that differ between the two commits; nothing else is touched.
  * @returns the paths kept because the user has changed them.
  */
-export async function settle(
+export async function settleFiles(
   git: Git,
   worktree: WorktreePath,
   changes: readonly TreeChange[],
@@ -42,7 +41,6 @@ export async function settle(
     }
     for (const change of writes) if (isAbsent(change, goal)) await removeFile(worktree, change.path);
     await checkOut(git, folder, writes, goal);
-    await setIndexEntries(git, changes, goal);
     return kept;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -108,14 +106,19 @@ async function checkOut(git: Git, folder: string, writes: readonly TreeChange[],
   await git(["checkout-index", "--all", "--force", "--quiet"], { env });
 }
 
-/** Entries that the user has staged since are left as they are. */
-async function setIndexEntries(git: Git, changes: readonly TreeChange[], goal: Side): Promise<void> {
-  const now = new Map((await indexEntries(git)).map((entry) => [entry.path, entry]));
+/** Sets the index entries of `changes`; those that the user has staged since are left as they are. */
+export async function settleEntries(
+  git: Git,
+  changes: readonly TreeChange[],
+  goal: Side,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const now = new Map((await indexEntries(git, env)).map((entry) => [entry.path, entry]));
   const ours = changes.filter(({ path, oldOid, newOid, kind }) => {
     const entry = now.get(path);
     if (entry === undefined) return kind !== "modified";
     return entry.oid === oldOid || entry.oid === newOid;
   });
-  await readIndexInfo(git, ours.map((change) => entryInfo(change, goal)).join(""));
-  await refreshIndex(git);
+  await readIndexInfo(git, ours.map((change) => entryInfo(change, goal)).join(""), env);
+  await refreshIndex(git, env);
 }

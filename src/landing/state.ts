@@ -1,5 +1,6 @@
 import type { BranchName, Oid, TreePath, WorktreePath } from "../git/names.ts";
 import type { Operation } from "../git/operation.ts";
+import type { WorktreeDirs } from "../git/rev-parse.ts";
 
 /**
  * How the target gets there: `auto` rebases a single commit and merges more; `integrate` fast-forwards where
@@ -40,8 +41,8 @@ export interface Plan {
   readonly build: Build;
   /** The worktree that has the target checked out. */
   readonly holder?: WorktreePath | undefined;
-  /** Where the holder's hooks are. */
-  readonly hooks?: string | undefined;
+  /** Where git keeps what is the holder's. */
+  readonly holderDirs?: WorktreeDirs | undefined;
   /** The user's `commit.gpgSign`. */
   readonly sign: boolean;
   /** Merge drivers that the user's configuration defines. */

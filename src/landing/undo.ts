@@ -63,7 +63,7 @@ export async function undoLanding(repository: Repository, undo: UndoRequest, rec
       targetTip: undo.landed,
       mergeBase: before,
       build: "undo",
-      ...(holder.kind === "held" ? { holder: holder.worktree.path, hooks: holder.hooks } : {}),
+      ...(holder.kind === "held" ? { holder: holder.worktree.path, holderDirs: holder.dirs } : {}),
       sign: false,
       drivers: [],
       attempt: 1,

@@ -44,7 +44,7 @@ function prepare(repo: TestRepo) {
   const worktree = repo.linkedWorktree("topic", "main~1");
   repo.commit({ "a.txt": "a\n", "README.md": "hello topic\n" }, worktree);
   const source = repo.commit({ "dir/b.txt": "b\n" }, worktree);
-  repo.git("worktree", "lock", "--reason=ultrathink run test", worktree);
+  repo.git("worktree", "lock", "--reason=test", worktree);
   return { worktree, source };
 }
 
