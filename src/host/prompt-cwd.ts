@@ -12,6 +12,6 @@ export function redirectPrompt(pi: ExtensionAPI, cwd: () => string | undefined):
       return undefined;
     }
     const line = (path: string) => `Current working directory: ${path.replaceAll("\\", "/")}`;
-    return { systemPrompt: event.systemPrompt.replace(line(ctx.cwd), line(directory)) };
+    return { systemPrompt: event.systemPrompt.replace(line(ctx.cwd), () => line(directory)) };
   });
 }
