@@ -5,6 +5,7 @@ export interface Flags {
   readonly max?: number;
   readonly land?: (typeof LAND_MODES)[number];
   readonly base?: string;
+  readonly check?: string;
   readonly yes: boolean;
 }
 
@@ -29,29 +30,38 @@ export const FLAGS: readonly Flag[] = [
     help: "how the work lands (default auto: one commit is rebased, more are merged)",
   },
   { name: "base", value: "<rev>", help: "start from this commit instead of HEAD" },
+  {
+    name: "check",
+    value: "<command>",
+    help: "must succeed on the result before it lands; quote it: --check 'npm test'",
+  },
   { name: "yes", value: undefined, help: "no dialogs" },
 ];
+
+/** A value up to the next space, or in quotes. */
+const VALUE = /^(?:"([^"]*)"|'([^']*)'|(\S+))(?=\s|$)/;
 
 /** Flags come first; the rest, from the first word that is none or from `--`, is the prompt. */
 export function parseArguments(text: string): Arguments {
   let rest = text.trim();
-  const flags: { -readonly [Name in keyof Flags]: Flags[Name] } = { yes: false };
+  const flags: Settable = { yes: false };
   while (rest.startsWith("--")) {
-    const [word = ""] = /^\S+/.exec(rest) ?? [];
-    rest = rest.slice(word.length).trimStart();
-    if (word === "--") break;
-    if (word === "--help") return { kind: "help" };
-    const [name = "", inline] = word.slice(2).split("=", 2);
+    const [word, name = ""] = /^--([^\s=]*)/.exec(rest) ?? [""];
+    rest = rest.slice(word.length);
+    const inline = rest.startsWith("=");
+    rest = inline ? rest.slice(1) : rest.trimStart();
+    if (name === "" && !inline) break;
+    if (name === "help") return { kind: "help" };
     const flag = FLAGS.find((each) => each.name === name);
     if (flag === undefined) return { kind: "invalid", problem: `unknown flag --${name}.` };
     if (flag.value === undefined) {
-      if (inline !== undefined) return { kind: "invalid", problem: `--${name} takes no value.` };
+      if (inline) return { kind: "invalid", problem: `--${name} takes no value.` };
       flags.yes = true;
       continue;
     }
-    const [next = ""] = inline === undefined ? (/^\S+/.exec(rest) ?? []) : [];
-    if (inline === undefined) rest = rest.slice(next.length).trimStart();
-    const problem = setFlag(flags, flag.name, inline ?? next);
+    const [quoted = "", double, single, bare] = VALUE.exec(rest) ?? [];
+    rest = rest.slice(quoted.length).trimStart();
+    const problem = setFlag(flags, flag.name, double ?? single ?? bare ?? "");
     if (problem !== undefined) return { kind: "invalid", problem };
   }
   return { kind: "run", flags, prompt: rest };
@@ -77,6 +87,10 @@ function setFlag(flags: Settable, name: keyof Flags, value: string): string | un
     case "base":
       if (value === "") return "--base takes a commit.";
       flags.base = value;
+      return undefined;
+    case "check":
+      if (value.trim() === "") return "--check takes a command.";
+      flags.check = value;
       return undefined;
     case "yes":
       flags.yes = true;

@@ -2,11 +2,10 @@ import type { ExtensionAPI, ExtensionCommandContext } from "@mariozechner/pi-cod
 import { type Config, ConfigError, loadConfig } from "../config/config.ts";
 import { GitError } from "../git/git-error.ts";
 import { completeWith } from "../host/complete.ts";
-import { modeOf, writeStdout } from "../host/host.ts";
 import type { Tui } from "../host/tui.ts";
 import { type Ground, preflight } from "../run/preflight.ts";
 import { REVIEW_INSTRUCTIONS } from "../run/prompts.ts";
-import { type RunReport, succeeded } from "../run/report.ts";
+import { succeeded } from "../run/report.ts";
 import { ultrathink } from "../run/ultrathink.ts";
 import { type Channel, openChannel } from "../ui/channel.ts";
 import { statusLine, transcriptLines } from "../ui/progress.ts";
@@ -14,9 +13,12 @@ import { summary } from "../ui/summary.ts";
 import type { ActiveRun, ActiveRuns } from "./active-run.ts";
 import { FLAGS, type Flags, parseArguments, usage } from "./arguments.ts";
 import { namingModel } from "./naming-model.ts";
+import { redirectionFor } from "./redirection.ts";
 import { watchEscape } from "./watch-escape.ts";
 
 const MAX_ITERATIONS = 4;
+/** A check that takes longer is taken for stuck. */
+const CHECK_LIMIT_MS = 30 * 60_000;
 
 export function registerUltrathink(pi: ExtensionAPI, runs: ActiveRuns, tui: typeof Tui): void {
   pi.registerCommand("ultrathink", {
@@ -27,8 +29,7 @@ export function registerUltrathink(pi: ExtensionAPI, runs: ActiveRuns, tui: type
       return items.filter(({ label }) => label.startsWith(prefix));
     },
     async handler(text, ctx) {
-      const channel = openChannel(pi, ctx);
-      const work = start(pi, ctx, runs, tui, channel, text).catch((error: unknown) => failed(channel, error));
+      const work = start(openChannel(pi, ctx), ctx, runs, tui, text);
       // With a UI the handler returns at once: blocking would lose typed text, and RPC has a response limit.
       if (ctx.hasUI) return;
       const alive = setInterval(() => undefined, 60_000); // nothing else keeps the process waiting between turns
@@ -42,13 +43,12 @@ export function registerUltrathink(pi: ExtensionAPI, runs: ActiveRuns, tui: type
   });
 }
 
-/** Resolves to whether a script may take it for a success. */
+/** Resolves to whether a script may take it for a success. Never rejects. */
 async function start(
-  pi: ExtensionAPI,
+  channel: Channel,
   ctx: ExtensionCommandContext,
   runs: ActiveRuns,
   tui: typeof Tui,
-  channel: Channel,
   text: string,
 ): Promise<boolean> {
   const parsed = parseArguments(text);
@@ -57,34 +57,36 @@ async function start(
     await channel.say(usage());
     return parsed.kind === "help";
   }
-  const { flags, prompt } = parsed;
-  if (!ctx.isIdle())
-    return refuse(channel, "the agent is busy: wait for it to finish, or press Escape, and start again.");
-
-  const looked = await preflight(ctx.cwd, {}, flags.base);
-  if (looked.kind === "refused") return refuse(channel, looked.message);
-  const config = await loadConfig();
-  const { model } = ctx;
-  if (model === undefined || !ctx.modelRegistry.hasConfiguredAuth(model)) {
-    return refuse(channel, "no model is available: choose one with /model, or log in with /login, and start again.");
-  }
   const active = runs.open(ctx);
   if (active === undefined) {
     return refuse(channel, "a run is going on in this session already: wait for it, or press Escape to end it.");
   }
   const unwatch = watchEscape(ctx, tui, () => active.interrupt({ kind: "cancelled-by-interrupt" }));
   try {
-    return await go({ pi, ctx, channel, active, config, flags, prompt, ground: looked.ground });
+    if (!ctx.isIdle())
+      return await refuse(channel, "the agent is busy: wait for it to finish, or press Escape, and start again.");
+    const looked = await preflight(ctx.cwd, {}, parsed.flags.base);
+    if (looked.kind === "refused") return await refuse(channel, looked.message);
+    const config = await loadConfig();
+    return await run({
+      ctx,
+      channel,
+      active,
+      config,
+      flags: parsed.flags,
+      prompt: parsed.prompt,
+      ground: looked.ground,
+    });
+  } catch (error) {
+    return active.sessionHasEnded() ? false : await refuse(channel, failure(error));
   } finally {
     unwatch();
-    channel.status(undefined);
-    // What the user typed to step in is delivered now that the run has let go.
-    for (const content of active.close()) pi.sendUserMessage(content, { deliverAs: "followUp" });
+    if (!active.sessionHasEnded()) channel.status(undefined);
+    await active.close();
   }
 }
 
-interface Going {
-  readonly pi: ExtensionAPI;
+interface Run {
   readonly ctx: ExtensionCommandContext;
   readonly channel: Channel;
   readonly active: ActiveRun;
@@ -94,21 +96,30 @@ interface Going {
   readonly ground: Ground;
 }
 
-async function go({ ctx, channel, active, config, flags, prompt, ground }: Going): Promise<boolean> {
-  const naming = await namingModel(ctx, config, ctx.hasUI && !flags.yes);
+async function run({ ctx, channel, active, config, flags, prompt, ground }: Run): Promise<boolean> {
+  const { model } = ctx;
+  if (model === undefined || !ctx.modelRegistry.hasConfiguredAuth(model)) {
+    return refuse(channel, "no model is available: choose one with /model, or log in with /login, and start again.");
+  }
+  const naming = await namingModel(ctx, config, ctx.hasUI && !flags.yes, active.preparing);
+  if (active.preparing.aborted) return cancelled(channel, active);
   if (naming.kind === "dismissed") return refuse(channel, "no naming model was chosen, so nothing was started.");
   if (naming.kind === "none")
-    return refuse(channel, "no model is available for names and messages: log in with /login.");
+    return refuse(channel, "no model is available for names and messages: log in with /login and start again.");
+  if (naming.note !== undefined) channel.note(naming.note);
+  const check = flags.check ?? config.check;
   const result = await ultrathink(
     {
       ground,
       complete: completeWith(ctx, naming.model),
       progress: (progress) => {
+        if (active.sessionHasEnded()) return;
         const status = statusLine(progress);
         if (status !== undefined) channel.status(status);
-        for (const line of transcriptLines(progress)) channel.note(line);
+        for (const text of transcriptLines(progress)) channel.note(text);
       },
-      enter: (run) => active.enter(ground, run, config.allowTools ?? []),
+      enter: async (identity) =>
+        active.enter(identity, await redirectionFor(ctx.cwd, ground, identity, config.allowTools)),
       leave: () => active.leave(),
       signal: active.preparing,
     },
@@ -117,18 +128,18 @@ async function go({ ctx, channel, active, config, flags, prompt, ground }: Going
       max: flags.max ?? config.max ?? MAX_ITERATIONS,
       land: flags.land ?? config.land ?? "auto",
       reviewInstructions: config.reviewInstructions ?? REVIEW_INSTRUCTIONS,
+      ...(check === undefined ? {} : { check: { command: check, timeoutMs: CHECK_LIMIT_MS } }),
     },
   );
   if (result.kind === "refused") return refuse(channel, result.message);
-  await tell(channel, ctx, result.report);
+  if (result.kind === "cancelled") return cancelled(channel, active);
+  await channel.report(summary(result.report), result.report);
   return succeeded(result.report);
 }
 
-async function tell(channel: Channel, ctx: ExtensionCommandContext, report: RunReport): Promise<void> {
-  const text = summary(report);
-  channel.message(text, report);
-  // Print mode prints the last answer of the agent only, and a summary is none.
-  if (modeOf(ctx) === "print") await writeStdout(`${text}\n`);
+async function cancelled(channel: Channel, active: ActiveRun): Promise<boolean> {
+  if (!active.sessionHasEnded()) await channel.say("ultrathink: cancelled before anything was created.");
+  return false;
 }
 
 async function refuse(channel: Channel, message: string): Promise<boolean> {
@@ -136,12 +147,12 @@ async function refuse(channel: Channel, message: string): Promise<boolean> {
   return false;
 }
 
-async function failed(channel: Channel, error: unknown): Promise<boolean> {
-  if (error instanceof ConfigError) return refuse(channel, error.message);
+function failure(error: unknown): string {
+  if (error instanceof ConfigError) return error.message;
+  const kept = "A run that had begun keeps its branch and worktree (git worktree list).";
   if (error instanceof GitError) {
     const { args, cwd, stderr } = error.command;
-    return refuse(channel, `${error.message}\n  command: git ${args.join(" ")}\n  in: ${cwd}\n${stderr}`);
+    return `${error.message}\n${kept}\n  command: git ${args.join(" ")}\n  in: ${cwd}\n${stderr}`;
   }
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return refuse(channel, `an unexpected failure; your checkout is as it was: ${message}`);
+  return `an unexpected failure. ${kept}\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 }

@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
 import { createLocalBashOperations, type ExtensionAPI, type ToolCallEvent } from "@mariozechner/pi-coding-agent";
 import {
+  isInMain,
   originalPath,
   type Redirect,
   redirectCommand,
@@ -14,10 +17,14 @@ export interface Redirection {
   readonly redirect: Redirect;
   /** Tools of other extensions that may be used. */
   readonly allowTools: readonly string[];
+  /** Whether the run began with a file or folder at `path`, relative to the top of the worktree. */
+  isTracked(path: string): Promise<boolean>;
 }
 
 const READS = new Set(["read", "grep", "find", "ls"]);
 const WRITES = new Set(["edit", "write"]);
+/** Tools of 1.6.0 that touch no file: the calls that a script makes come by here one by one. */
+const HARMLESS = new Set(["codemode", "tool_search"]);
 
 /**
  * Has the agent's file tools and shells, and the user's own `!` commands, act in the worktree while
@@ -31,16 +38,17 @@ export function redirectTools(
   current: () => Redirection | undefined,
   ownTools: ReadonlySet<string>,
 ): void {
-  pi.on("tool_call", (event) => {
+  pi.on("tool_call", async (event) => {
     const redirection = current();
-    if (redirection === undefined || ownTools.has(event.toolName)) return undefined;
-    if (redirectInput(redirection.redirect, event)) return undefined;
-    if (isBuiltIn(pi, event.toolName) || redirection.allowTools.includes(event.toolName)) return undefined;
+    const { toolName } = event;
+    if (redirection === undefined || ownTools.has(toolName)) return undefined;
+    if (await redirectInput(redirection, event)) return undefined;
+    if (redirection.allowTools.includes(toolName) || isHarmless(pi, toolName)) return undefined;
     return {
       block: true,
       reason:
-        `The tool ${event.toolName} belongs to another extension and cannot be kept inside the run's worktree, ` +
-        `so it is blocked during this run. Use the built-in tools, or add "${event.toolName}" to allowTools in ~/.pi/ultrathink.json.`,
+        `The tool ${toolName} cannot be kept inside the run's worktree, so it is blocked during this run. ` +
+        `Use the file and shell tools, or add "${toolName}" to allowTools in ~/.pi/ultrathink.json.`,
     };
   });
   pi.on("user_bash", () => {
@@ -53,7 +61,7 @@ export function redirectTools(
 }
 
 /** True when the call is one that can be redirected, and has been. */
-function redirectInput(redirect: Redirect, event: ToolCallEvent): boolean {
+async function redirectInput({ redirect, isTracked }: Redirection, event: ToolCallEvent): Promise<boolean> {
   const input = event.input as Record<string, unknown>;
   const { toolName } = event;
   if (toolName === "bash" || toolName === "powershell") {
@@ -62,15 +70,46 @@ function redirectInput(redirect: Redirect, event: ToolCallEvent): boolean {
     return true;
   }
   if (!READS.has(toolName) && !WRITES.has(toolName)) return false;
-  const path = typeof input["path"] === "string" ? input["path"] : ".";
-  const redirected = redirectPath(redirect, path);
-  const original = READS.has(toolName) ? originalPath(redirect, redirected) : undefined;
-  // Ignored files and skills exist in the user's checkout only; reading them there harms nothing.
-  const fallsThrough = original !== undefined && !existsSync(redirected) && existsSync(original);
-  input["path"] = fallsThrough ? original : redirected;
+  const redirected = redirectPath(redirect, typeof input["path"] === "string" ? input["path"] : ".");
+  input["path"] = READS.has(toolName)
+    ? ((await onlyInMain(redirect, redirected, isTracked)) ?? redirected)
+    : await throughLinks(redirect, redirected);
   return true;
 }
 
-function isBuiltIn(pi: ExtensionAPI, name: string): boolean {
+/** Where a write lands, should a symbolic link on the way lead into the user's checkout. */
+async function throughLinks(redirect: Redirect, path: string): Promise<string> {
+  const real = await realPath(path);
+  return isInMain(redirect, real) ? redirectPath(redirect, real) : path;
+}
+
+/** Links resolved as far as the path exists. */
+async function realPath(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if ((code !== "ENOENT" && code !== "ENOTDIR") || dirname(path) === path) throw error;
+    return join(await realPath(dirname(path)), basename(path));
+  }
+}
+
+/**
+ * Where to read what only the user's checkout has: ignored files and skills. What the run has deleted is not
+ * among that.
+ */
+async function onlyInMain(
+  redirect: Redirect,
+  redirected: string,
+  isTracked: Redirection["isTracked"],
+): Promise<string | undefined> {
+  const original = originalPath(redirect, redirected);
+  if (original === undefined || existsSync(redirected) || !existsSync(original)) return undefined;
+  return (await isTracked(relative(redirect.worktree, redirected))) ? undefined : original;
+}
+
+/** MCP tools are built in on 1.6.0 as well: the name decides. */
+function isHarmless(pi: ExtensionAPI, name: string): boolean {
+  if (!HARMLESS.has(name)) return false;
   return pi.getAllTools().some((tool) => tool.name === name && tool.sourceInfo.source === "builtin");
 }

@@ -1,209 +1,226 @@
-import type { ExtensionAPI, ExtensionContext } from "@mariozechner/pi-coding-agent";
-import type { Agent, TurnEnd } from "../run/agent.ts";
+import type { TurnEnd } from "../run/agent.ts";
 import type { Interruption } from "../run/stop.ts";
-import { awaitsAgentEnd } from "./host.ts";
-import { retryWaitMs } from "./retry.ts";
+import { type Message, textOf } from "./message.ts";
+import type { SessionAgent, TurnHost } from "./session-agent.ts";
 
-/** A session that a run drives. */
-export interface SessionAgent extends Agent {
-  /** The user steps in: ends the turn, or what the run does between two. */
-  interrupt(by: Interruption): void;
-  /** The session goes away: nothing of it may be used any more. */
-  sessionEnded(): void;
-  /** The run is over: the host may settle. */
-  close(): void;
-}
+type Phase =
+  /** The run works by itself, or is over. */
+  | { readonly at: "gap" }
+  /** The host is given the message once it is idle: one that it queued would survive an abort. */
+  | { readonly at: "waiting"; readonly message: string }
+  | { readonly at: "sent"; readonly message: string }
+  | { readonly at: "working" }
+  /** The provider failed. When the host has not gone on after `waitMs` of quiet, it will not. */
+  | { readonly at: "failing"; readonly error: string; readonly waitMs: number }
+  /** The agent has answered. When the host has not gone on after `waitMs` of quiet, it will not. */
+  | { readonly at: "settling"; readonly waitMs: number };
 
-/** The part of both hosts' messages that matters here. */
-interface Message {
-  readonly role: string;
-  readonly content?: unknown;
-  readonly stopReason?: string;
-  readonly errorMessage?: string;
-}
-
-/** How long a host may take to begin with a message before it is taken for refused (no key, another extension). */
-const BEGIN_LIMIT_MS = 30_000;
 const POLL_MS = 30;
+/** A host that is idle for so long with a message has refused it (no key, another extension). */
+const BEGIN_LIMIT_MS = 30_000;
+/** A host that is idle for so long in the middle of a turn has dropped it without a word. */
+const LOST_LIMIT_MS = 60_000;
+/** 0.73.1 is idle as soon as its own `agent_end` handler has returned. */
+const SETTLE_MS = POLL_MS;
+/** 0.73.1 asks for credentials before it says that it compacts. */
+const COMPACTION_BEGIN_MS = 5_000;
+/** 0.73.1 goes on 100 ms after a compaction, when it does. */
+const AFTER_COMPACTION_MS = 500;
+/** 0.73.1 does not tell that a compaction has failed. */
+const COMPACTION_LIMIT_MS = 5 * 60_000;
 
 /**
- * Follows the turns of a session from the host's events.
+ * The turns of one run in one session, from the host's events.
  *
- * 1.6.0 awaits `agent_end`: the session stays busy while the run works between two turns, and what is sent then
- * is delivered as a follow-up. 0.73.1 does not: the session goes idle, and a message starts a new prompt.
+ * A turn has ended when the host has nothing more to do for it: neither a retry nor a compaction. Messages are
+ * only ever given to an idle host, as prompts of their own.
  */
-export function watchTurns(pi: ExtensionAPI): { open(ctx: ExtensionContext): SessionAgent } {
-  let open: Session | undefined;
-  const awaited = awaitsAgentEnd(pi);
-  pi.on("message_start", ({ message }) => open?.messageStarted(message as Message));
-  pi.on("agent_start", () => open?.agentStarted());
-  pi.on("agent_end", ({ messages }, ctx) => open?.agentEnded(messages as readonly Message[], ctx));
-  pi.on("session_before_compact", () => open?.compacting(true));
-  pi.on("session_compact", () => open?.compacting(false));
-  if (awaited) {
-    const on = pi.on as unknown as (event: string, handler: (event: { aborted?: boolean }) => void) => void;
-    on("session_compact_failed", () => open?.compacting(false));
-    on("agent_settled", ({ aborted = false }) => open?.settled(aborted));
+export class Turns implements SessionAgent {
+  readonly #host: TurnHost;
+  #phase: Phase = { at: "gap" };
+  /** Since when the host has been idle and silent. */
+  #quietSince = 0;
+  #compactingSince: number | undefined;
+  #failures = 0;
+  #interruption: Interruption | undefined;
+  #gap: AbortController | undefined;
+  #letGo: (() => void) | undefined;
+  #resolve: ((end: TurnEnd) => void) | undefined;
+  #clock: NodeJS.Timeout | undefined;
+
+  constructor(host: TurnHost) {
+    this.#host = host;
   }
-  return {
-    open(ctx) {
-      const session = sessionOn(pi, ctx, awaited, () => {
-        if (open === session) open = undefined;
-      });
-      open = session;
-      return session;
-    },
-  };
-}
 
-interface Session extends SessionAgent {
-  messageStarted(message: Message): void;
-  agentStarted(): void;
-  agentEnded(messages: readonly Message[], ctx: ExtensionContext): Promise<void> | undefined;
-  settled(aborted: boolean): void;
-  compacting(now: boolean): void;
-}
+  turn(message: string): Promise<TurnEnd> {
+    const end = new Promise<TurnEnd>((resolve) => {
+      this.#resolve = resolve;
+    });
+    if (this.#interruption !== undefined) {
+      this.#interrupted();
+      return end;
+    }
+    this.#gap = undefined;
+    this.#failures = 0;
+    this.#clock = setInterval(() => this.#look(), POLL_MS);
+    this.#enter({ at: "waiting", message });
+    this.#release();
+    this.#look();
+    return end;
+  }
 
-function sessionOn(pi: ExtensionAPI, ctx: ExtensionContext, awaited: boolean, onClose: () => void): Session {
-  let expected: string | undefined;
-  let begun = false;
-  let resolveTurn: ((end: TurnEnd) => void) | undefined;
-  let interruption: Interruption | undefined;
-  let gap: AbortController | undefined;
-  let closeGap: (() => void) | undefined;
-  let failure: string | undefined;
-  let failures = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let isCompacting = false;
+  interrupt(by: Interruption): void {
+    this.#interruption ??= by;
+    this.#gap?.abort(this.#interruption);
+    switch (this.#phase.at) {
+      case "gap":
+      case "sent": // aborted as soon as it begins: before that, the host could not be told what to abort
+        break;
+      case "waiting":
+        this.#interrupted();
+        break;
+      default:
+        this.#host.abort(); // also ends the wait before a retry
+        if (this.#host.isIdle()) this.#interrupted();
+    }
+  }
 
-  const end = (turn: TurnEnd): void => {
-    clearTimeout(timer);
-    const resolve = resolveTurn;
-    resolveTurn = undefined;
-    begun = false;
-    failure = undefined;
-    resolve?.(turn);
-  };
-  const interrupted = (): void => end({ kind: "interrupted", by: interruption ?? { kind: "cancelled-by-interrupt" } });
-  const openGap = (signal?: AbortSignal): AbortSignal => {
-    const controller = new AbortController();
-    gap = controller;
-    const abort = (): void => controller.abort(interruption ?? { kind: "cancelled-by-interrupt" });
-    if (signal?.aborted || interruption !== undefined) abort();
+  sessionEnded(): void {
+    this.#interruption ??= { kind: "session-ended" };
+    this.#gap?.abort(this.#interruption);
+    if (this.#phase.at !== "gap") this.#host.abort();
+    this.#interrupted();
+  }
+
+  close(): void {
+    if (this.#phase.at === "sent") this.#host.abandon(this.#phase.message);
+    clearInterval(this.#clock);
+    this.#phase = { at: "gap" };
+    this.#release();
+  }
+
+  messageStarted(message: Message): void {
+    if (this.#phase.at !== "sent" || message.role !== "user" || textOf(message) !== this.#phase.message) return;
+    this.#enter({ at: "working" });
+    if (this.#interruption !== undefined) this.#host.abort();
+  }
+
+  agentStarted(): void {
+    this.#compactingSince = undefined;
+    if (this.#phase.at === "failing" || this.#phase.at === "settling") this.#enter({ at: "working" });
+  }
+
+  /**
+   * @param signal aborts on Escape while the handler is awaited.
+   * @returns what the handler has to wait for.
+   */
+  agentEnded(messages: readonly Message[], signal?: AbortSignal): Promise<void> | undefined {
+    if (this.#phase.at !== "working") return undefined;
+    const answers = messages.filter(({ role }) => role === "assistant");
+    const last = answers.at(-1);
+    if (last === undefined || last.stopReason === "aborted") {
+      this.#interrupted();
+    } else if (last.stopReason === "error") {
+      // The host counts errors in a row: an answer in between starts a new row.
+      this.#failures = answers.length > 1 ? 1 : this.#failures + 1;
+      const waitMs = this.#host.retryWaitMs(this.#failures);
+      this.#enter({ at: "failing", error: last.errorMessage ?? "the provider failed", waitMs });
+    } else if (this.#host.awaits && last.stopReason !== "length") {
+      return this.#completed(signal);
+    } else {
+      // 1.6.0 may compact and go on when an answer was cut off; 0.73.1 is not idle before the handler returns.
+      this.#enter({ at: "settling", waitMs: this.#host.compactionDue() ? COMPACTION_BEGIN_MS : SETTLE_MS });
+    }
+    return undefined;
+  }
+
+  /** The host has nothing more to do; only from one that {@link TurnHost.awaits}. */
+  settled(aborted: boolean): void {
+    if (aborted) this.#interrupted();
+    else if (this.#phase.at === "failing") this.#failed(this.#phase.error);
+    else if (this.#phase.at === "settling") this.#completed();
+    else this.#look();
+  }
+
+  compacting(now: boolean): void {
+    // 0.73.1 aborts the turn for the user's own /compact and reports no end of it.
+    if (now && this.#phase.at === "working" && !this.#host.awaits) this.#interrupted();
+    this.#compactingSince = now ? Date.now() : undefined;
+    if (this.#phase.at === "settling") this.#enter({ at: "settling", waitMs: AFTER_COMPACTION_MS });
+    this.#quietSince = Date.now();
+  }
+
+  /** Decides by the clock what no event tells. */
+  #look(): void {
+    const now = Date.now();
+    const compacting = this.#compactingSince !== undefined && now - this.#compactingSince < COMPACTION_LIMIT_MS;
+    if (compacting || !this.#host.isIdle()) {
+      this.#quietSince = now;
+      return;
+    }
+    const phase = this.#phase;
+    const quietMs = now - this.#quietSince;
+    switch (phase.at) {
+      case "waiting":
+        this.#enter({ at: "sent", message: phase.message });
+        this.#host.send(phase.message);
+        break;
+      case "sent":
+        if (quietMs >= BEGIN_LIMIT_MS) this.#refused(phase.message);
+        break;
+      case "working":
+        if (quietMs >= LOST_LIMIT_MS) this.#interrupted();
+        break;
+      case "failing":
+        if (quietMs >= phase.waitMs) this.#failed(phase.error);
+        break;
+      case "settling":
+        if (quietMs >= phase.waitMs) this.#completed();
+    }
+  }
+
+  #enter(phase: Phase): void {
+    this.#phase = phase;
+    this.#quietSince = Date.now();
+  }
+
+  #end(end: TurnEnd): void {
+    clearInterval(this.#clock);
+    this.#phase = { at: "gap" };
+    this.#resolve?.(end);
+    this.#resolve = undefined;
+  }
+
+  #completed(signal?: AbortSignal): Promise<void> {
+    const gap = new AbortController();
+    const abort = (): void => gap.abort(this.#interruption ?? { kind: "cancelled-by-interrupt" });
+    if (signal?.aborted || this.#interruption !== undefined) abort();
     signal?.addEventListener("abort", abort, { once: true });
-    return controller.signal;
-  };
-  const failLater = (waitMs: number): void => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      if (isCompacting) return failLater(waitMs);
-      // Whatever retry the host still plans would run without the redirection of a run that is over.
-      ctx.abort();
-      end({ kind: "failed", message: failure ?? "the agent did not answer" });
-    }, waitMs);
-  };
-  /** A message that the host does not take (no key, another extension) never shows up in an event. */
-  const watchBeginning = (): void => {
-    let idleSince = Date.now();
-    const check = (): void => {
-      if (begun || resolveTurn === undefined) return;
-      if (!ctx.isIdle() || isCompacting) idleSince = Date.now();
-      if (Date.now() - idleSince < BEGIN_LIMIT_MS) timer = setTimeout(check, POLL_MS * 10);
-      else end({ kind: "failed", message: "Pi did not start on the message; see the error above it" });
-    };
-    timer = setTimeout(check, POLL_MS * 10);
-  };
-  const whenIdle = (then: () => void): void => {
-    if (ctx.isIdle() && !isCompacting) then();
-    else timer = setTimeout(() => whenIdle(then), POLL_MS);
-  };
+    this.#gap = gap;
+    const letGo = new Promise<void>((resolve) => {
+      this.#letGo = resolve;
+    });
+    this.#end({ kind: "completed", gap: gap.signal });
+    return letGo;
+  }
 
-  return {
-    turn(message) {
-      const result = new Promise<TurnEnd>((resolve) => {
-        resolveTurn = resolve;
-      });
-      if (interruption !== undefined) {
-        interrupted();
-        return result;
-      }
-      expected = message;
-      begun = false;
-      failures = 0;
-      gap = undefined;
-      pi.sendUserMessage(message, { deliverAs: "followUp" });
-      closeGap?.();
-      closeGap = undefined;
-      watchBeginning();
-      return result;
-    },
-    interrupt(by) {
-      interruption ??= by;
-      gap?.abort(interruption);
-      if (resolveTurn === undefined) return;
-      if (!ctx.isIdle() || begun) ctx.abort(); // also ends the wait before a retry
-      if (ctx.isIdle() && begun) interrupted();
-      // A message that was sent and has not begun is aborted when it does.
-    },
-    sessionEnded() {
-      interruption ??= { kind: "session-ended" };
-      gap?.abort(interruption);
-      interrupted();
-    },
-    close() {
-      clearTimeout(timer);
-      closeGap?.();
-      onClose();
-    },
-    messageStarted(message) {
-      if (expected === undefined || message.role !== "user" || textOf(message) !== expected) return;
-      begun = true;
-      expected = undefined;
-      if (interruption !== undefined) ctx.abort();
-    },
-    agentStarted() {
-      if (begun) clearTimeout(timer); // a retry has begun
-    },
-    agentEnded(messages, endCtx) {
-      if (!begun || resolveTurn === undefined) return undefined;
-      const last = messages.findLast(({ role }) => role === "assistant");
-      if (last?.stopReason === "aborted") {
-        interrupted();
-        return undefined;
-      }
-      if (last?.stopReason === "error") {
-        failure = last.errorMessage ?? "the provider failed";
-        failures++;
-        if (!awaited) failLater(retryWaitMs(ctx.cwd, failures));
-        return undefined;
-      }
-      failure = undefined;
-      if (!awaited) {
-        // The handler must return for the session to go idle; compaction, if any, starts right after it.
-        timer = setTimeout(() => whenIdle(() => end({ kind: "completed", gap: openGap() })), POLL_MS);
-        return undefined;
-      }
-      const closed = new Promise<void>((resolve) => {
-        closeGap = resolve;
-      });
-      end({ kind: "completed", gap: openGap(endCtx.signal) });
-      return closed;
-    },
-    settled(aborted) {
-      if (resolveTurn === undefined) return;
-      if (aborted) interrupted();
-      else if (begun && failure !== undefined) end({ kind: "failed", message: failure });
-    },
-    compacting(now) {
-      isCompacting = now;
-    },
-  };
-}
+  #interrupted(): void {
+    this.#end({ kind: "interrupted", by: this.#interruption ?? { kind: "cancelled-by-interrupt" } });
+  }
 
-function textOf({ content }: Message): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .map((part: { type?: string; text?: string }) => (part.type === "text" ? (part.text ?? "") : ""))
-    .join("");
+  #failed(message: string): void {
+    this.#host.abort(); // whatever retry the host still plans would run without the redirection
+    this.#end({ kind: "failed", message });
+  }
+
+  #refused(message: string): void {
+    this.#host.abandon(message);
+    if (this.#interruption !== undefined) this.#interrupted();
+    else this.#end({ kind: "failed", message: "Pi did not start on the message; see the error above it" });
+  }
+
+  #release(): void {
+    this.#letGo?.();
+    this.#letGo = undefined;
+  }
 }

@@ -12,7 +12,7 @@ import { withRepositoryLock } from "../journal/lock.ts";
 import { backupRefs } from "../landing/backup-refs.ts";
 import { performIn } from "../landing/perform.ts";
 import { runLanding } from "../landing/run.ts";
-import type { Policy } from "../landing/state.ts";
+import type { Check, Policy } from "../landing/state.ts";
 import type { Complete } from "../naming/ask.ts";
 import { mergeMessage, messageText } from "../naming/message.ts";
 import type { LoopEnd } from "./loop.ts";
@@ -31,18 +31,31 @@ export interface FinishDeps {
 
 export type LandMode = Policy | "none";
 
+export interface FinishOptions {
+  readonly land: LandMode;
+  readonly check?: Check;
+}
+
 /** Lands what the loop has left, or preserves it. */
-export async function finish(deps: FinishDeps, end: LoopEnd, mode: LandMode): Promise<Ending> {
+export async function finish(deps: FinishDeps, end: LoopEnd, { land: mode, check }: FinishOptions): Promise<Ending> {
   const { repository, run, record } = deps;
   await record({ type: "stopped", stop: end.stop, tip: end.tip });
   const tip = await branchTip(deps, end);
   const { uncommitted, ignored } = await leftIn(repository, run);
   const empty = tip === run.base && uncommitted === 0;
-  if (empty && end.stop.kind !== "git-error") return { ...(await cleanUp(deps, run.base)), ignored };
-  if (!landsAfter(end.stop) || mode === "none") {
-    return { kind: "preserved", uncommitted, worktreeGone: await forgetMissingWorktree(repository, run) };
+  // Whoever ends the session may end the process: what is half cleaned up then would be in the way of a resume.
+  const keeps = end.stop.kind === "git-error" || end.stop.kind === "session-ended";
+  if (empty && !keeps) return { ...(await cleanUp(deps, run.base)), ignored };
+  const lands = landsAfter(end.stop);
+  if (!lands || mode === "none") {
+    return {
+      kind: "preserved",
+      asAsked: lands,
+      uncommitted,
+      worktreeGone: await forgetMissingWorktree(repository, run),
+    };
   }
-  const ending = await land(deps, end, mode, uncommitted);
+  const ending = await land(deps, end, mode, check, uncommitted);
   return ending.kind === "landed" ? { ...ending, ignored } : ending;
 }
 
@@ -59,6 +72,7 @@ async function land(
   { repository, run, complete, record, progress }: FinishDeps,
   { gap }: LoopEnd,
   mode: Policy,
+  check: Check | undefined,
   uncommitted: number,
 ): Promise<Ending> {
   const commits = await commitsBetween(repository.git, run.base, branchRef(run.branch));
@@ -66,7 +80,7 @@ async function land(
   const plain = `Merge ultrathink/${run.slug} into ${run.original}`;
   const message = merges ? messageText(await mergeMessage(complete, run.task, commits, plain, gap)) : undefined;
   const { id, branch: source, original: target, worktree: retire, originalTip: targetWas } = run;
-  const request = { id, source, target, policy: mode, targetWas, message, retire };
+  const request = { id, source, target, policy: mode, targetWas, message, retire, check };
   const end = await withRepositoryLock(repository.commonDir, () =>
     runLanding({ step: "planning", attempt: 1, request }, performIn({ repository, signal: gap }), async (state) => {
       await record({ type: "landing", state });
@@ -75,7 +89,7 @@ async function land(
   );
   if (end.step === "landed") await forgetTip(repository, run);
   if (end.step === "landed") return { kind: "landed", ignored: [], outcome: end.outcome, notes: end.notes, message };
-  return { kind: "preserved", reason: end.reason, uncommitted, worktreeGone: false };
+  return { kind: "preserved", asAsked: false, reason: end.reason, uncommitted, worktreeGone: false };
 }
 
 /** Nothing was committed and nothing lies about: worktree and branch go. */

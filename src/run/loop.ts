@@ -1,5 +1,6 @@
 import { refTip } from "../git/for-each-ref.ts";
 import { GitError } from "../git/git-error.ts";
+import { commitsBetween } from "../git/log.ts";
 import type { Oid, RefName } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { moveRefs } from "../git/update-ref.ts";
@@ -142,9 +143,10 @@ interface Before {
 }
 
 async function commitWork(
-  { repository, run, complete, progress }: LoopDeps,
+  { repository: whole, run, complete, progress }: LoopDeps,
   { lastTip, settledTree, stash, iteration, gap }: Before,
 ): Promise<Committed> {
+  const repository = whole.with({ signal: gap }); // a hook may take minutes
   const staged = await stageIteration(repository, run, lastTip, { settledTree });
   if (staged.kind === "problem") return staged;
   if (staged.kind === "unchanged") {
@@ -152,7 +154,9 @@ async function commitWork(
     return entry === undefined || entry === stash ? staged : { kind: "problem", problem: { kind: "stashed", entry } };
   }
   if (staged.kind === "committed-by-agent") {
-    return { kind: "committed", tip: staged.tip, subject: "(committed by the agent)", stats: [], leftOut: [] };
+    const own = await commitsBetween(repository.git, lastTip, staged.tip);
+    const subject = `by the agent: ${own.map((commit) => commit.subject).join("; ")}`;
+    return { kind: "committed", tip: staged.tip, subject, stats: [], leftOut: [] };
   }
   const git = repository.at(run.worktree);
   progress({ type: "naming", iteration });

@@ -1,3 +1,6 @@
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { type GitContext, gitIn } from "../git/git.ts";
 import { GitError } from "../git/git-error.ts";
 import { type BranchName, type Oid, refBranch, type WorktreePath } from "../git/names.ts";
@@ -5,6 +8,7 @@ import { openRepository, type Repository } from "../git/repository.ts";
 import { commitOid, gitVersion } from "../git/rev-parse.ts";
 import { status } from "../git/status.ts";
 import { worktrees } from "../git/worktree-list.ts";
+import { runWorktreeFolder } from "../worktree/place.ts";
 
 /** Oldest git with `merge-tree --write-tree`. */
 const GIT_FLOOR = [2, 38] as const;
@@ -79,6 +83,8 @@ async function inspect(repository: Repository, cwd: string, baseRevision: string
   }
   const base = baseRevision === undefined ? here.head : await commitOid(git, baseRevision);
   if (base === undefined) return refused(`--base ${baseRevision} names no commit: give a branch, tag or object name.`);
+  const folder = await folderProblem(runWorktreeFolder(main.path));
+  if (folder !== undefined) return refused(folder);
   const uncommitted = (await status(git)).length;
   const ground = {
     repository,
@@ -90,6 +96,23 @@ async function inspect(repository: Repository, cwd: string, baseRevision: string
     uncommitted,
   };
   return { kind: "ready", ground };
+}
+
+/** Looks whether the folder for worktrees can be made or written; asked early, so that nothing has to be taken back. */
+async function folderProblem(folder: string): Promise<string | undefined> {
+  const stats = await stat(folder).catch((error: NodeJS.ErrnoException) => error);
+  const missing = stats instanceof Error && stats.code === "ENOENT";
+  if (!missing && (stats instanceof Error || !stats.isDirectory())) {
+    return `${folder}, where the run's worktree goes, is not a folder: move what is there and start again.`;
+  }
+  const wanted = missing ? dirname(folder) : folder;
+  const why = await access(wanted, constants.W_OK | constants.X_OK).then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error.code,
+  );
+  return (
+    why && `${wanted}, where the run's worktree goes, cannot be written (${why}): make it writable and start again.`
+  );
 }
 
 function refused(message: string): Preflight {

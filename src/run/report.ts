@@ -23,13 +23,17 @@ export type Ending =
     }
   | {
       readonly kind: "preserved";
+      /** The user wanted no landing. */
+      readonly asAsked: boolean;
       /** Why the landing stopped; `undefined` when none was tried. */
       readonly reason?: StopReason | undefined;
       /** Entries of the run's worktree that are in no commit. */
       readonly uncommitted: number;
       /** Its directory was deleted during the run; the registration is gone with it. */
       readonly worktreeGone: boolean;
-    };
+    }
+  /** Git failed where nothing expects it to. Branch and worktree may be there or not. */
+  | { readonly kind: "unfinished"; readonly message: string };
 
 /** A finished run, all of it: enough to write the summary from. */
 export interface RunReport {
@@ -46,7 +50,16 @@ export interface RunReport {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Whether a script may take the run for a success: it landed, or there was nothing to do. */
+/** Whether a script may take the run for a success: it landed, was not meant to, or there was nothing to do. */
 export function succeeded({ ending, stop }: RunReport): boolean {
-  return ending.kind === "landed" || (ending.kind === "nothing-to-land" && stop.kind === "no-git-changes");
+  switch (ending.kind) {
+    case "landed":
+      return true;
+    case "nothing-to-land":
+      return stop.kind === "no-git-changes";
+    case "preserved":
+      return ending.asAsked;
+    case "unfinished":
+      return false;
+  }
 }

@@ -3,12 +3,12 @@ import { customAlphabet } from "nanoid";
 import { refTips } from "../git/for-each-ref.ts";
 import { ifAbsent } from "../git/tree-file.ts";
 import { removeJournal } from "../journal/journal.ts";
-import { withRepositoryLock } from "../journal/lock.ts";
+import { RepositoryBusyError, withRepositoryLock } from "../journal/lock.ts";
 import { thisOwner } from "../journal/owner.ts";
 import type { Complete, NamingError } from "../naming/ask.ts";
 import { chooseSlug } from "../naming/slug.ts";
-import { type CreateRefusal, createWorktree } from "../worktree/create.ts";
-import { runWorktreePath, SCRATCH_PREFIX, scratchBranch } from "../worktree/place.ts";
+import { type Created, type CreateRefusal, createWorktree } from "../worktree/create.ts";
+import { runLockReason, runWorktreePath, SCRATCH_PREFIX, scratchBranch } from "../worktree/place.ts";
 import type { Ground } from "./preflight.ts";
 import { type Recorder, type RunIdentity, recorderFor } from "./record.ts";
 
@@ -23,6 +23,8 @@ export type Started =
       /** The slug comes from the prompt because the naming model failed. */
       readonly namingFailure?: NamingError | undefined;
     }
+  /** The user stepped in before anything was created. */
+  | { readonly kind: "cancelled" }
   | { readonly kind: "refused"; readonly message: string };
 
 /** A branch or folder of the chosen name may appear between the choice and its use. */
@@ -46,6 +48,7 @@ export async function startRun(
       };
     }
     const choice = await chooseSlug(complete, task, (slug) => taken.has(slug), signal);
+    if (signal?.aborted) return { kind: "cancelled" };
     const worktree = runWorktreePath(mainWorktree, choice.slug);
     if ((await lstat(worktree).catch(ifAbsent)) !== undefined) {
       refusal = { kind: "path-exists", path: worktree };
@@ -57,17 +60,22 @@ export async function startRun(
     const run: RunIdentity = { id, slug: choice.slug, branch, worktree, original, originalTip, base, task, owner };
     const record = recorderFor(repository, id);
     await record({ type: "started", run });
-    const created = await withRepositoryLock(
-      repository.commonDir,
-      () =>
-        createWorktree(repository, {
-          path: worktree,
-          checkout: { kind: "new-branch", branch, start: base },
-          lockReason: `ultrathink run ${id} (${choice.slug})`,
-          makeParent: true,
-        }),
-      { signal },
-    );
+    const request = {
+      path: worktree,
+      checkout: { kind: "new-branch", branch, start: base },
+      lockReason: runLockReason(id, choice.slug),
+      makeParent: true,
+    } as const;
+    let created: Created;
+    try {
+      created = await withRepositoryLock(repository.commonDir, () => createWorktree(repository, request), { signal });
+    } catch (error) {
+      const waiting = error instanceof RepositoryBusyError || (error as Error).name === "AbortError";
+      if (!waiting) throw error; // the journal says what was begun
+      await removeJournal(repository.commonDir, id);
+      if (signal?.aborted) return { kind: "cancelled" };
+      return { kind: "refused", message: `${(error as Error).message}. Nothing was created.` };
+    }
     if (created.kind === "created") return { kind: "started", run, record, namingFailure: choice.failure };
     await removeJournal(repository.commonDir, id);
     refusal = created.reason;

@@ -17,7 +17,7 @@ export function landsAfter(stop: Stop): boolean {
   return stop.kind === "no-git-changes" || stop.kind === "max-iterations";
 }
 
-/** Whether the run ended as it should: for exit codes. */
+/** For people: why the run ended, without a full stop. */
 export function stopSentence(stop: Stop): string {
   switch (stop.kind) {
     case "no-git-changes":
@@ -27,7 +27,7 @@ export function stopSentence(stop: Stop): string {
     case "cancelled-by-user":
       return "cancelled: you sent a message of your own";
     case "cancelled-by-interrupt":
-      return "cancelled with Escape";
+      return "cancelled: you interrupted it";
     case "naming-error":
       return `the naming model failed: ${stop.message}`;
     case "git-error":

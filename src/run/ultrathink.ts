@@ -1,4 +1,6 @@
+import { GitError } from "../git/git-error.ts";
 import { commitsBetween } from "../git/log.ts";
+import type { Check } from "../landing/state.ts";
 import type { Complete } from "../naming/ask.ts";
 import type { Agent } from "./agent.ts";
 import { finish, type LandMode } from "./finish.ts";
@@ -6,7 +8,7 @@ import { iterate } from "./loop.ts";
 import type { Ground } from "./preflight.ts";
 import type { Progress } from "./progress.ts";
 import type { RunIdentity } from "./record.ts";
-import type { RunReport } from "./report.ts";
+import type { Ending, RunReport } from "./report.ts";
 import { startRun } from "./start.ts";
 
 export interface RunDeps {
@@ -14,10 +16,10 @@ export interface RunDeps {
   readonly complete: Complete;
   readonly progress: (progress: Progress) => void;
   /** Called once the worktree is there: the agent's tools act in it from now on. */
-  readonly enter: (run: RunIdentity) => Agent;
+  readonly enter: (run: RunIdentity) => Agent | Promise<Agent>;
   /** Called before the work lands: the agent is back in the user's checkout. */
   readonly leave: () => void;
-  /** Ends a run that has not begun its first iteration. */
+  /** Aborts when the user steps in before the first iteration. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -25,11 +27,15 @@ export interface RunOptions {
   readonly task: string;
   readonly max: number;
   readonly land: LandMode;
+  /** Must succeed on the result before it lands. */
+  readonly check?: Check;
   readonly reviewInstructions: string;
 }
 
 export type RunResult =
   | { readonly kind: "finished"; readonly report: RunReport }
+  /** The user stepped in before anything was created. */
+  | { readonly kind: "cancelled" }
   | { readonly kind: "refused"; readonly message: string };
 
 /** One whole run: name, worktree, iterations, landing. */
@@ -39,20 +45,26 @@ export async function ultrathink(deps: RunDeps, options: RunOptions): Promise<Ru
   const began = Date.now();
   progress({ type: "preparing", what: "name" });
   const started = await startRun(ground, options.task, complete, signal);
-  if (started.kind === "refused") return started;
+  if (started.kind !== "started") return started;
   const { run, record } = started;
   progress({ type: "started", run, ground, max: options.max });
 
-  const agent = deps.enter(run);
+  const agent = await deps.enter(run);
   const loop = await iterate({ repository, run, agent, complete, record, progress }, options).finally(deps.leave);
   const failure = started.namingFailure ?? loop.namingFailure;
   const end = failure === undefined ? loop : { ...loop, stop: namingStop(loop.stop, failure.message) };
   const commits = await commitsBetween(repository.git, run.base, end.tip);
-  const ending = await finish({ repository, run, complete, record, progress }, end, options.land);
+  const ending = await finish({ repository, run, complete, record, progress }, end, options).catch(unfinished);
   const { iterations, stop, leftOut } = end;
   const elapsedMs = Date.now() - began;
   const report = { run, stop, ending, iterations, commits, stayed: ground.uncommitted, elapsedMs, leftOut };
   return { kind: "finished", report };
+}
+
+/** What git could not finish is told with the rest; the journal knows how far it came. */
+function unfinished(error: unknown): Ending {
+  if (!(error instanceof GitError)) throw error;
+  return { kind: "unfinished", message: error.message };
 }
 
 /** A run whose commits could not be named is not landed; any worse reason is told instead. */

@@ -1,3 +1,4 @@
+import { quote } from "../isolation/redirect.ts";
 import type { Outcome } from "../landing/state.ts";
 import { noteSentence, pathList, plural, reasonSentence, short } from "../landing/words.ts";
 import { type LeftOut, SIZE_LIMIT_BYTES } from "../run/iteration.ts";
@@ -6,70 +7,80 @@ import { stopSentence } from "../run/stop.ts";
 
 /** The run's work log: what happened, what is safe, what to type next. Plain text, for people and for the model. */
 export function summary(report: RunReport): string {
-  const { run, ending } = report;
-  const lines = [headline(report)];
-  switch (ending.kind) {
-    case "landed":
-      lines.push(
-        `  from ${run.branch} onto ${run.original}${holderNote(ending.outcome)} · ${stopSentence(report.stop)}`,
-      );
-      lines.push(...commitLines(report));
-      if (ending.message !== undefined && ending.outcome.kind === "merge")
-        lines.push("  merge commit:", ...indented(ending.message));
-      lines.push(...ending.notes.map((note) => `  note: ${noteSentence(note)}`));
-      if (ending.notes.every(({ kind }) => kind !== "worktree-kept"))
-        lines.push("  worktree and scratch branch removed");
-      if (ending.outcome.kind !== "already-integrated")
-        lines.push(`  undo: ${undoCommand(ending.outcome, run.original)}`);
-      break;
-    case "nothing-to-land":
-      lines.push(`  ${stopSentence(report.stop)}${ending.kept ? "" : "; worktree and scratch branch removed"}`);
-      if (ending.kept) lines.push(`  kept: ${ending.kept.worktree}: ${ending.kept.why}`);
-      break;
-    case "preserved":
-      lines.push(`  ${stopSentence(report.stop)}`);
-      lines.push(...commitLines(report));
-      lines.push(
-        `  kept: branch ${run.branch} (${plural(report.commits.length, "commit")})${ending.worktreeGone ? "; its worktree is gone" : `, worktree ${run.worktree}`}`,
-      );
-      if (ending.uncommitted > 0)
-        lines.push(`  ${plural(ending.uncommitted, "file")} in that worktree not committed yet`);
-      lines.push(...nextSteps(report));
-  }
-  lines.push(...leftOutLines(report), ...ignoredLines(report));
-  if (report.stayed > 0) lines.push(stayedLine(report));
-  lines.push(`The working directory is your checkout again (branch ${run.original}).`);
-  return lines.join("\n");
+  const where = `The working directory is your checkout again (branch ${report.run.original}).`;
+  const files = [...leftOutLines(report), ...ignoredLines(report), ...stayedLines(report)];
+  return [headline(report), ...body(report), ...files, where].join("\n");
 }
 
 function ignoredLines({ ending }: RunReport): string[] {
-  if (ending.kind === "preserved" || ending.ignored.length === 0) return [];
-  return [`  ignored files of the worktree went with it: ${pathList(ending.ignored)}`];
+  const gone = ending.kind === "landed" || ending.kind === "nothing-to-land" ? ending.ignored : [];
+  return gone.length === 0 ? [] : [`  ignored files of the worktree went with it: ${pathList(gone)}`];
 }
 
 function leftOutLines({ leftOut }: RunReport): string[] {
   const pathsOf = (why: LeftOut["why"]) => leftOut.filter((each) => each.why === why).map(({ path }) => path);
   const nested = pathsOf("nested-repository");
   const large = pathsOf("too-large");
+  const limit = `${SIZE_LIMIT_BYTES / 1024 / 1024} MiB`;
   return [
     ...(nested.length === 0 ? [] : [`  not committed, repositories of their own: ${pathList(nested)}`]),
-    ...(large.length === 0
-      ? []
-      : [`  not committed, larger than ${SIZE_LIMIT_BYTES / 1024 / 1024} MiB: ${pathList(large)}`]),
+    ...(large.length === 0 ? [] : [`  not committed, larger than ${limit}: ${pathList(large)}`]),
   ];
 }
 
-function headline({ run, ending, iterations, commits, elapsedMs }: RunReport): string {
+function headline({ run, ending, stop, iterations, commits, elapsedMs }: RunReport): string {
   const numbers = [plural(commits.length, "commit"), plural(iterations, "iteration"), duration(elapsedMs)].join(" · ");
   switch (ending.kind) {
     case "landed":
       return `✔ landed on ${run.original} ${landedHow(ending.outcome)} · ${numbers}`;
     case "nothing-to-land":
-      return `✔ nothing to land · ${numbers}`;
+      return `${stop.kind === "no-git-changes" ? "✔" : "✖"} nothing to land · ${numbers}`;
     case "preserved":
-      return ending.reason === undefined
-        ? `✖ not landed · ${numbers}`
-        : `✖ not landed: ${reasonSentence(ending.reason, { source: run.branch, target: run.original })} Nothing in your checkout changed. · ${numbers}`;
+      return `${ending.asAsked ? "✔ kept, not landed, as asked" : "✖ not landed"} · ${numbers}`;
+    case "unfinished":
+      return `✖ not finished · ${numbers}`;
+  }
+}
+
+function body(report: RunReport): string[] {
+  const { run, ending, stop, commits } = report;
+  switch (ending.kind) {
+    case "landed": {
+      const { outcome, notes, message } = ending;
+      const merge = outcome.kind === "merge" && message !== undefined ? ["  merge commit:", ...indented(message)] : [];
+      const removed = notes.some(({ kind }) => kind === "worktree-kept")
+        ? []
+        : ["  worktree and scratch branch removed"];
+      return [
+        `  from ${run.branch} onto ${run.original}${holderNote(outcome)} · ${stopSentence(stop)}`,
+        ...commitLines(report),
+        ...merge,
+        ...notes.map((note) => `  note: ${noteSentence(note)}`),
+        ...removed,
+        ...undoLines(outcome, run.original),
+      ];
+    }
+    case "nothing-to-land":
+      if (ending.kept === undefined) return [`  ${stopSentence(stop)}; worktree and scratch branch removed`];
+      return [`  ${stopSentence(stop)}`, `  kept: ${ending.kept.worktree}: ${ending.kept.why}`];
+    case "preserved": {
+      const branches = { source: run.branch, target: run.original };
+      const why = ending.reason === undefined ? stopSentence(stop) : reasonSentence(ending.reason, branches);
+      const open = ending.uncommitted > 0 ? [`  ${plural(ending.uncommitted, "file")} there not committed yet`] : [];
+      return [
+        ...indented(why, "  "),
+        ...commitLines(report),
+        `  kept: branch ${run.branch} (${plural(commits.length, "commit")})${ending.worktreeGone ? "; its worktree is gone" : `, worktree ${run.worktree}`}`,
+        ...open,
+        ...nextSteps(report),
+      ];
+    }
+    case "unfinished":
+      return [
+        ...indented(`${stopSentence(stop)}; then git failed: ${ending.message}`, "  "),
+        ...commitLines(report),
+        `  look before you go on: git worktree list, git status, git log ${run.original} ${run.branch}`,
+      ];
   }
 }
 
@@ -90,11 +101,17 @@ function landedHow(outcome: Outcome): string {
   }
 }
 
-/** Plain git, and as careful with uncommitted files as the landing was; see git-reset(1), `--keep`. */
-function undoCommand(outcome: Exclude<Outcome, { kind: "already-integrated" }>, original: string): string {
+/** Plain git, and as careful with staged and uncommitted changes as the landing was. */
+function undoLines(outcome: Outcome, original: string): string[] {
+  if (outcome.kind === "already-integrated") return [];
   const { holder, from, to } = outcome;
-  if (holder === undefined) return `git update-ref refs/heads/${original} ${short(from)} ${short(to)}`;
-  return `git -C ${holder} reset --keep ${short(from)}   (while ${original} is at ${short(to)})`;
+  const move = `update-ref refs/heads/${original} ${short(from)} ${short(to)}`;
+  if (holder === undefined) return [`  undo: git ${move}`];
+  const git = `git -C ${shellWord(holder)}`;
+  return [
+    `  undo, while ${original} is at ${short(to)}:`,
+    `      ${git} read-tree -m -u ${short(to)} ${short(from)} && ${git} ${move}`,
+  ];
 }
 
 function holderNote(outcome: Outcome): string {
@@ -113,26 +130,35 @@ function commitLines({ commits, ending }: RunReport): string[] {
 }
 
 function nextSteps({ run, ending, commits }: RunReport): string[] {
-  const conflict = ending.kind === "preserved" && ending.reason?.kind === "conflicted";
-  const resolve = conflict ? [`  next: cd ${run.worktree} && git merge ${run.original}   (resolve, commit)`] : [];
-  const take =
-    commits.length > 0
-      ? [`  ${conflict ? "then" : "next"}: git merge ${run.branch}   (in your checkout, to take the work)`]
-      : [];
-  const discard = `  discard: git worktree unlock ${run.worktree} && git worktree remove ${run.worktree}   (the branch stays)`;
-  return [...resolve, ...take, discard];
+  if (ending.kind !== "preserved") return [];
+  const worktree = shellWord(run.worktree);
+  const steps: string[] = [];
+  if (ending.uncommitted > 0) steps.push(`look: git -C ${worktree} status`);
+  if (ending.reason?.kind === "conflicted") {
+    steps.push(`resolve: cd ${worktree} && git merge ${run.original}   (then edit and commit there)`);
+  }
+  if (commits.length > 0) steps.push(`take the work: git merge ${run.branch}   (in your checkout)`);
+  const force = ending.uncommitted > 0 ? "--force " : "";
+  const remove = `git worktree unlock ${worktree} && git worktree remove ${force}${worktree} && `;
+  steps.push(`discard: ${ending.worktreeGone ? "" : remove}git branch -D ${run.branch}`);
+  return steps.map((step) => `  ${step}`);
 }
 
-function stayedLine({ stayed, ending }: RunReport): string {
-  const as = ending.kind === "landed" ? "are as they were, outside of what landed" : "are as they were";
-  return `  your ${plural(stayed, "uncommitted file")} ${stayed === 1 ? as.replace("are", "is").replace("they were", "it was") : as}`;
+function stayedLines({ stayed }: RunReport): string[] {
+  if (stayed === 0) return [];
+  return [`  your ${plural(stayed, "uncommitted file")} ${stayed === 1 ? "is as it was" : "are as they were"}`];
 }
 
-function indented(text: string): string[] {
+function indented(text: string, by = "      "): string[] {
   return text
     .split("\n")
     .filter((line) => line !== "")
-    .map((line) => `      ${line}`);
+    .map((line) => by + line);
+}
+
+/** Quoted only when it has to be: people read it. */
+function shellWord(text: string): string {
+  return /^[\w./:@%+,-]+$/.test(text) ? text : quote(text);
 }
 
 export function duration(ms: number): string {

@@ -9,11 +9,15 @@ export function scratchBranch(slug: string): BranchName {
 }
 
 /**
- * Where a run's worktree goes: beside the main worktree, never inside, where linters, test runners and
- * `git add` would pick it up.
+ * The folder for runs' worktrees: beside the main worktree, never inside, where linters, test runners and
+ * `git add` would pick them up.
  */
+export function runWorktreeFolder(mainWorktree: string): string {
+  return `${mainWorktree}.worktrees`;
+}
+
 export function runWorktreePath(mainWorktree: string, slug: string): WorktreePath {
-  return toWorktreePath(join(`${mainWorktree}.worktrees`, slug));
+  return toWorktreePath(join(runWorktreeFolder(mainWorktree), slug));
 }
 
 const LOCK_PREFIX = "ultrathink run ";

@@ -150,8 +150,8 @@ async function runsOf(scenario: Scenario, built: Built): Promise<ScriptedEnd[]> 
 function judge({ name }: Scenario, built: Built, end: ScriptedEnd): void {
   const expected = EXPECTED[name];
   const { result } = end;
-  const told = result.kind === "refused" ? result.message : summary(result.report);
-  const report = result.kind === "refused" ? undefined : result.report;
+  const report = result.kind === "finished" ? result.report : undefined;
+  const told = result.kind === "refused" ? result.message : report === undefined ? "" : summary(report);
   expect({ ending: report?.ending.kind ?? "refused", stop: report?.stop.kind }).toEqual({
     ending: expected?.ending,
     stop: expected?.stop,
