@@ -1,4 +1,4 @@
-import { lstat } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { customAlphabet } from "nanoid";
 import { refTips } from "../git/for-each-ref.ts";
 import { ifAbsent } from "../git/tree-file.ts";
@@ -8,7 +8,7 @@ import { thisOwner } from "../journal/owner.ts";
 import type { Complete, NamingError } from "../naming/ask.ts";
 import { chooseSlug } from "../naming/slug.ts";
 import { type Created, type CreateRefusal, createWorktree } from "../worktree/create.ts";
-import { runLockReason, runWorktreePath, SCRATCH_PREFIX, scratchBranch } from "../worktree/place.ts";
+import { runLockReason, runWorktreeFolder, runWorktreePath, SCRATCH_PREFIX, scratchBranch } from "../worktree/place.ts";
 import type { Ground } from "./preflight.ts";
 import { type Recorder, type RunIdentity, recorderFor } from "./record.ts";
 
@@ -84,20 +84,17 @@ export async function startRun(
   return { kind: "refused", message: refusalSentence(refusal) };
 }
 
-/** Slugs whose branch exists, in any spelling; `blocked` when a branch stands where the folder of branches goes. */
-async function takenSlugs({ repository }: Ground): Promise<Set<string> | "blocked"> {
+/**
+ * Slugs that have a branch or something in the folder for worktrees, in any spelling; `blocked` when a branch
+ * stands where the folder of branches goes.
+ */
+async function takenSlugs({ repository, mainWorktree }: Ground): Promise<Set<string> | "blocked"> {
   const folder = `refs/heads/${SCRATCH_PREFIX}`;
   const tips = await refTips(repository.git, [folder]);
   if (tips.some(({ ref }) => ref === folder)) return "blocked";
-  return new Set(
-    tips.flatMap(
-      ({ ref }) =>
-        ref
-          .slice(folder.length + 1)
-          .split("/")[0]
-          ?.toLowerCase() ?? [],
-    ),
-  );
+  const branches = tips.map(({ ref }) => ref.slice(folder.length + 1).split("/", 1)[0] ?? "");
+  const names = (await readdir(runWorktreeFolder(mainWorktree)).catch(ifAbsent)) ?? [];
+  return new Set([...branches, ...names].map((name) => name.toLowerCase()));
 }
 
 function refusalSentence(reason: CreateRefusal | undefined): string {
