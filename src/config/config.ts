@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, realpath, rename, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { nanoid } from "nanoid";
@@ -49,16 +49,21 @@ export async function loadConfig(path = configPath()): Promise<Config> {
 }
 
 /**
- * Sets keys of the config file without touching the others, atomically.
+ * Sets keys of the config file without touching the others, atomically. A symbolic link to it stays one.
  *
  * @throws {ConfigError} when the file is there and does not parse.
  */
 export async function saveConfig(changes: Config, path = configPath()): Promise<void> {
   const value = { ...(await readObject(path)), ...changes };
   await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.${nanoid(8)}`;
+  const file = (await realpath(path).catch(ifAbsent)) ?? path;
+  const temporary = `${file}.${nanoid(8)}`;
   await writeFile(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-  await rename(temporary, path);
+  await rename(temporary, file);
+}
+
+function ifAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
 }
 
 async function readObject(path: string): Promise<object> {

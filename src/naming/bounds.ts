@@ -9,7 +9,8 @@ const SECRETS: readonly RegExp[] = [
   /\bAKIA[0-9A-Z]{16}\b/g,
   /\bxox[abprs]-[A-Za-z0-9-]{10,}/g,
   /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
-  /(?<=\b(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)\b["']?\s*[:=]\s*["']?)[^\s"',;]{6,}/gi,
+  /(?<=(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)["']?\s*[:=]\s*["']?)[^\s"',;]{6,}/gi,
+  /(?<=\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/-]{12,}=*/gi,
   /(?<=\/\/[^\s/:@]+:)[^\s/@]+(?=@)/g,
 ];
 

@@ -1,11 +1,10 @@
-import { existsSync } from "node:fs";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
-import { piPrint } from "../support/pi-print.ts";
-import { test, type TestRepo } from "../support/repo.ts";
-import type { Script } from "../support/script.ts";
 import { requests } from "../support/hosts.ts";
+import { piPrint } from "../support/pi-print.ts";
+import { type TestRepo, test } from "../support/repo.ts";
+import type { Script } from "../support/script.ts";
 
 function write(path: string, content: string) {
   return { tool: "write", arguments: { path, content } };
