@@ -81,8 +81,8 @@ async function start(
     return active.sessionHasEnded() ? false : await refuse(channel, failure(error));
   } finally {
     unwatch();
-    if (!active.sessionHasEnded()) channel.status(undefined);
     await active.close();
+    if (!active.sessionHasEnded()) channel.status(undefined);
   }
 }
 
