@@ -66,9 +66,11 @@ function body(report: RunReport): string[] {
     case "preserved": {
       const branches = { source: run.branch, target: run.original };
       const why = ending.reason === undefined ? stopSentence(stop) : reasonSentence(ending.reason, branches);
-      const open = ending.uncommitted > 0 ? [`  ${plural(ending.uncommitted, "file")} there not committed yet`] : [];
+      const open =
+        ending.uncommitted > 0 ? [`  ${plural(ending.uncommitted, "file")} in that worktree not committed yet`] : [];
       return [
         ...indented(why, "  "),
+        ...(ending.reason === undefined ? [] : ["  Nothing in your checkout changed."]),
         ...commitLines(report),
         `  kept: branch ${run.branch} (${plural(commits.length, "commit")})${ending.worktreeGone ? "; its worktree is gone" : `, worktree ${run.worktree}`}`,
         ...open,

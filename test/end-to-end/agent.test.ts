@@ -104,7 +104,7 @@ describe("the agent of a run", () => {
 
     expect(requests.filter(({ kind, toolResults }) => kind === "agent" && toolResults.length === 0)).toHaveLength(3);
     expect(stdout).toContain("a commit hook rejected the work: no ticket");
-    expect(stdout).toContain("1 file there not committed yet");
+    expect(stdout).toContain("1 file in that worktree not committed yet");
     expect(kept(repo)).toEqual({ branch: true, worktree: true, locked: true });
     expect(repo.read("a.txt", worktreeOf(repo))).toBe("3\n");
     expect(repo.tip("main")).toBe(main);
