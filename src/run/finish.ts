@@ -81,11 +81,16 @@ async function land(
   const message = merges ? messageText(await mergeMessage(complete, run.task, commits, plain, gap)) : undefined;
   const { id, branch: source, original: target, worktree: retire, originalTip: targetWas } = run;
   const request = { id, source, target, policy: mode, targetWas, message, retire, check };
+  const onOutput = (text: string) => progress({ type: "check-output", text });
   const end = await withRepositoryLock(repository.commonDir, () =>
-    runLanding({ step: "planning", attempt: 1, request }, performIn({ repository, signal: gap }), async (state) => {
-      await record({ type: "landing", state });
-      progress({ type: "landing", step: state.step });
-    }),
+    runLanding(
+      { step: "planning", attempt: 1, request },
+      performIn({ repository, signal: gap, onOutput }),
+      async (state) => {
+        await record({ type: "landing", state });
+        progress({ type: "landing", step: state.step });
+      },
+    ),
   );
   if (end.step === "landed") await forgetTip(repository, run);
   if (end.step === "landed") return { kind: "landed", ignored: [], outcome: end.outcome, notes: end.notes, message };

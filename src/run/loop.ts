@@ -51,15 +51,24 @@ export interface LoopEnd {
 /** Rejections of a commit hook that the agent is asked to mend, in a row. */
 const HOOK_ATTEMPTS = 2;
 
+/** Where the loop begins, or goes on after a check that failed. */
+export interface LoopStart {
+  readonly iteration: number;
+  readonly tip: Oid;
+  readonly message: string;
+}
+
 /** Work, commit, ask for another pass; until a pass changes nothing. */
-export async function iterate(deps: LoopDeps, { max, reviewInstructions }: LoopOptions): Promise<LoopEnd> {
+export async function iterate(
+  deps: LoopDeps,
+  { max, reviewInstructions }: LoopOptions,
+  start: LoopStart,
+): Promise<LoopEnd> {
   const { repository, run, agent, record, progress } = deps;
-  let tip: Oid = run.base;
+  let { tip, message, iteration } = start;
   let settledTree: Oid | undefined;
   let namingFailure: NamingError | undefined;
   let rejections = 0;
-  let message = run.task;
-  let iteration = 1;
   let gap: AbortSignal | undefined;
   const leftOut = new Map<string, LeftOut>();
   const stash = await stashTip(repository);

@@ -17,4 +17,5 @@ export type Progress =
       readonly subject: string;
       readonly stats: readonly Pick<FileStat, "lines">[];
     }
+  | { readonly type: "check-output"; readonly text: string }
   | { readonly type: "landing"; readonly step: State["step"] };

@@ -12,6 +12,11 @@ export function reviewMessage(task: string, base: Oid, instructions: string): st
   return `Original task: ${quoted}\n\nReview the changes with \`git diff ${base.slice(0, 12)} HEAD\`.\n${instructions}`;
 }
 
+/** The visible message that hands a failed check to the agent. */
+export function checkMessage(command: string, output: string): string {
+  return `The check \`${command}\` failed on the result, so it was not landed. The end of its output:\n\n${output}\n\nFix what it complains about.`;
+}
+
 /** The visible message that hands a hook's refusal to the agent. */
 export function hookMessage(output: string): string {
   return `The repository's commit hook rejected the changes, so they are not committed yet. It said:\n\n${output}\n\nFix what it complains about.`;

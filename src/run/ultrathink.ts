@@ -4,9 +4,10 @@ import type { Check } from "../landing/state.ts";
 import type { Complete } from "../naming/ask.ts";
 import type { Agent } from "./agent.ts";
 import { finish, type LandMode } from "./finish.ts";
-import { iterate } from "./loop.ts";
+import { iterate, type LoopEnd, type LoopStart } from "./loop.ts";
 import type { Ground } from "./preflight.ts";
 import type { Progress } from "./progress.ts";
+import { checkMessage } from "./prompts.ts";
 import type { RunIdentity } from "./record.ts";
 import type { Ending, RunReport } from "./report.ts";
 import { startRun } from "./start.ts";
@@ -17,7 +18,7 @@ export interface RunDeps {
   readonly progress: (progress: Progress) => void;
   /** Called once the worktree is there: the agent's tools act in it from now on. */
   readonly enter: (run: RunIdentity) => Agent | Promise<Agent>;
-  /** Called before the work lands: the agent is back in the user's checkout. */
+  /** Called when the work has landed or was preserved: the agent is back in the user's checkout. */
   readonly leave: () => void;
   /** Aborts when the user steps in before the first iteration. */
   readonly signal?: AbortSignal | undefined;
@@ -50,15 +51,33 @@ export async function ultrathink(deps: RunDeps, options: RunOptions): Promise<Ru
   progress({ type: "started", run, ground, max: options.max });
 
   const agent = await deps.enter(run);
-  const loop = await iterate({ repository, run, agent, complete, record, progress }, options).finally(deps.leave);
-  const failure = started.namingFailure ?? loop.namingFailure;
-  const end = failure === undefined ? loop : { ...loop, stop: namingStop(loop.stop, failure.message) };
-  const commits = await commitsBetween(repository.git, run.base, end.tip);
-  const ending = await finish({ repository, run, complete, record, progress }, end, options).catch(unfinished);
-  const { iterations, stop, leftOut } = end;
-  const elapsedMs = Date.now() - began;
-  const report = { run, stop, ending, iterations, commits, stayed: ground.uncommitted, elapsedMs, leftOut };
-  return { kind: "finished", report };
+  const shared = { repository, run, complete, record, progress };
+  try {
+    let start: LoopStart | undefined = { iteration: 1, tip: run.base, message: options.task };
+    for (;;) {
+      const loop: LoopEnd = await iterate({ ...shared, agent }, options, start);
+      const failure = started.namingFailure ?? loop.namingFailure;
+      const end = failure === undefined ? loop : { ...loop, stop: namingStop(loop.stop, failure.message) };
+      const commits = await commitsBetween(repository.git, run.base, end.tip);
+      const ending = await finish(shared, end, options).catch(unfinished);
+      start = nextStart(ending, end, options.max);
+      if (start !== undefined) continue;
+      const { iterations, stop, leftOut } = end;
+      const elapsedMs = Date.now() - began;
+      const report = { run, stop, ending, iterations, commits, stayed: ground.uncommitted, elapsedMs, leftOut };
+      return { kind: "finished", report };
+    }
+  } finally {
+    deps.leave();
+  }
+}
+
+/** A failed check goes back to the agent while iterations are left. */
+function nextStart(ending: Ending, { iterations, tip, gap }: LoopEnd, max: number): LoopStart | undefined {
+  if (ending.kind !== "preserved" || ending.reason?.kind !== "check-failed") return undefined;
+  if (iterations >= max || gap?.aborted) return undefined;
+  const { command, output } = ending.reason;
+  return { iteration: iterations + 1, tip, message: checkMessage(command, output) };
 }
 
 /** What git could not finish is told with the rest; the journal knows how far it came. */

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { plural, short } from "../landing/words.ts";
 import type { Progress } from "../run/progress.ts";
 
@@ -42,7 +43,21 @@ export function statusLine(progress: Progress): string | undefined {
       return `v${progress.iteration} changed files · writing the commit message…`;
     case "iteration-committed":
       return `v${progress.iteration} committed ${short(progress.tip)}`;
+    case "check-output":
+      return `checking… ${lastLine(progress.text)}`;
     case "landing":
       return progress.step === "landed" || progress.step === "stopped" ? undefined : `${progress.step}…`;
   }
+}
+
+/** Characters of a check's output that fit beside the rest of the status line. */
+const OUTPUT_WIDTH = 60;
+
+function lastLine(text: string): string {
+  const line =
+    text
+      .trimEnd()
+      .split(/[\r\n]/)
+      .at(-1) ?? "";
+  return stripVTControlCharacters(line).slice(0, OUTPUT_WIDTH);
 }
