@@ -56,7 +56,8 @@ export async function worktreeDirs(git: Git): Promise<WorktreeDirs> {
 export async function commitOid(git: Git, revision: string): Promise<Oid | undefined> {
   const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`];
   const output = await git(args, { okCodes: [0, 1, 128] });
-  return output.code === 0 ? toOid(output.text().trim()) : undefined;
+  const text = output.text().trim();
+  return output.code === 0 && !text.startsWith("^") ? toOid(text) : undefined; // `^main` means what is not in main
 }
 
 /** Object names of the trees of `commits`, in order. @throws {GitError} `unknown-revision` when one is missing. */

@@ -64,6 +64,7 @@ describe("create_worktree", () => {
     ["base-of-existing-branch", () => undefined, { branchName: "main", branchMode: "existing", baseRef: "main" }],
     ["base-not-found", () => undefined, { baseRef: "nowhere" }],
     ["base-not-found", () => undefined, { baseRef: "--all" }],
+    ["base-not-found", () => undefined, { baseRef: "^main" }],
     ["base-not-found", () => undefined, { baseRef: "main\nx" }],
     ["base-not-found", () => undefined, { baseRef: "main^{tree}" }],
     ["invalid-branch-name", () => undefined, { branchName: "@{-1}" }],

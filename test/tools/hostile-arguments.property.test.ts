@@ -46,7 +46,7 @@ function setUp(repo: TestRepo): void {
   repo.commit({ "b.txt": "b\n" });
 }
 
-const RUNS = { numRuns: 40 };
+const RUNS = { numRuns: 25 };
 
 describe("whatever a model sends", () => {
   test("as the name of a new branch becomes exactly that branch, or nothing", async ({ repo }) => {
