@@ -19,10 +19,14 @@ export type TreePath = Branded<string, "TreePath">;
 
 const OID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
+export function isOid(text: string): text is Oid {
+  return OID.test(text);
+}
+
 /** @throws {TypeError} unless `text` is a full object name. */
 export function toOid(text: string): Oid {
-  if (!OID.test(text)) throw new TypeError(`not a full object name: ${JSON.stringify(text)}`);
-  return text as Oid;
+  if (!isOid(text)) throw new TypeError(`not a full object name: ${JSON.stringify(text)}`);
+  return text;
 }
 
 export function isZeroOid(oid: Oid): boolean {

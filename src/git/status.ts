@@ -1,5 +1,5 @@
 import type { Git } from "./git.ts";
-import { type Oid, pathText, type TreePath, toOid } from "./names.ts";
+import { isOid, type Oid, pathText, type TreePath } from "./names.ts";
 
 export type StatusEntry =
   | { readonly kind: "changed"; readonly xy: string; readonly path: TreePath }
@@ -25,7 +25,7 @@ export interface Status {
   readonly entries: readonly StatusEntry[];
   /** `undefined` on an unborn branch. */
   readonly head: Oid | undefined;
-  /** Short name; `undefined` when HEAD is detached. */
+  /** Short name; `undefined` when HEAD is detached, or the name is not UTF-8. */
   readonly branch: string | undefined;
 }
 
@@ -89,13 +89,18 @@ export function parseStatus(stdout: string): Status {
       }
     }
   }
-  const head = headers.get("branch.oid");
   const branch = headers.get("branch.head");
   return {
     entries,
-    head: head === undefined || head === "(initial)" ? undefined : toOid(head),
-    branch: branch === undefined || branch === "(detached)" ? undefined : branch,
+    head: parseHead(headers.get("branch.oid")),
+    branch: branch === undefined || branch === "(detached)" ? undefined : pathText(branch as TreePath),
   };
+}
+
+function parseHead(text: string | undefined): Oid | undefined {
+  if (text === undefined || text === "(initial)") return undefined;
+  if (!isOid(text)) throw new SyntaxError(`unknown HEAD in status: ${JSON.stringify(text)}`);
+  return text;
 }
 
 function isRecordType(type: string): type is keyof typeof FIELDS {

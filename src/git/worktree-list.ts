@@ -1,12 +1,13 @@
 import type { Git } from "./git.ts";
 import {
+  isOid,
   isZeroOid,
   type Oid,
+  pathBytes,
   pathText,
   type RefName,
   type ShownPath,
   type TreePath,
-  toOid,
   type WorktreePath,
 } from "./names.ts";
 
@@ -20,7 +21,7 @@ export interface Worktree {
   readonly bare: boolean;
   /** `undefined` on an unborn branch, in a bare repository, or when HEAD is damaged. */
   readonly head: Oid | undefined;
-  /** `undefined` when HEAD is detached. */
+  /** `undefined` when HEAD is detached; `base64:…` when it is not UTF-8, which no reference is called. */
   readonly branch: RefName | undefined;
   /** The reason, possibly empty; `undefined` when the worktree is not locked. */
   readonly locked: string | undefined;
@@ -28,11 +29,12 @@ export interface Worktree {
   readonly prunable: string | undefined;
 }
 
-const UNREADABLE_PATH = "base64:";
+/** Before bytes that are not UTF-8: held as latin1 they would be the name of something else. */
+const UNREADABLE = "base64:";
 
 /** The path for JSON, exact in any case. */
 export function shownWorktreePath({ path }: Worktree): ShownPath {
-  return path.startsWith(UNREADABLE_PATH) ? { base64: path.slice(UNREADABLE_PATH.length) } : path;
+  return path.startsWith(UNREADABLE) ? { base64: path.slice(UNREADABLE.length) } : path;
 }
 
 /** Every worktree, the main one first. One damaged worktree does not hide the others. */
@@ -60,21 +62,27 @@ function parseWorktree(record: string, index: number): Worktree {
   }
   const path = fields.get("worktree");
   if (path === undefined) throw new SyntaxError(`worktree record without a path: ${JSON.stringify(record)}`);
-  const text = pathText(path as TreePath);
   const head = fields.get("HEAD");
+  if (head !== undefined && !isOid(head)) throw new SyntaxError(`unknown HEAD of a worktree: ${JSON.stringify(head)}`);
   const bare = fields.has("bare");
   return {
-    path: (text ?? `${UNREADABLE_PATH}${Buffer.from(path, "latin1").toString("base64")}`) as WorktreePath,
-    readable: text !== undefined && (bare || head !== undefined),
+    path: decoded(path) as WorktreePath,
+    readable: pathText(path as TreePath) !== undefined && (bare || head !== undefined),
     main: index === 0,
     bare,
-    head: head === undefined || isZeroOid(toOid(head)) ? undefined : toOid(head),
-    branch: decoded(fields.get("branch")) as RefName | undefined,
-    locked: decoded(fields.get("locked")),
-    prunable: decoded(fields.get("prunable")),
+    head: head === undefined || isZeroOid(head) ? undefined : head,
+    branch: decodedField(fields, "branch") as RefName | undefined,
+    locked: decodedField(fields, "locked"),
+    prunable: decodedField(fields, "prunable"),
   };
 }
 
-function decoded(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : (pathText(text as TreePath) ?? text);
+function decodedField(fields: ReadonlyMap<string, string>, name: string): string | undefined {
+  const text = fields.get(name);
+  return text === undefined ? undefined : decoded(text);
+}
+
+function decoded(text: string): string {
+  const path = text as TreePath;
+  return pathText(path) ?? `${UNREADABLE}${pathBytes(path).toString("base64")}`;
 }

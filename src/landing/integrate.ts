@@ -5,7 +5,14 @@ import type { BranchName, Oid, TreePath, WorktreePath } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { treeOids } from "../git/rev-parse.ts";
 import { status } from "../git/status.ts";
-import { appendRecord, journalIds, journalPath, readRecords, removeJournal } from "../journal/journal.ts";
+import {
+  appendRecord,
+  journalIds,
+  journalPath,
+  NewerJournalError,
+  readRecords,
+  removeJournal,
+} from "../journal/journal.ts";
 import { driverPaths } from "./drivers.ts";
 import { obstacle } from "./overlap.ts";
 import { performIn } from "./perform.ts";
@@ -54,15 +61,22 @@ export async function integrate(deps: IntegrateDeps, branches: Branches): Promis
 export async function finishInterrupted(deps: IntegrateDeps): Promise<End[]> {
   const { commonDir } = deps.repository;
   const ends: End[] = [];
-  for (const id of await journalIds(commonDir)) {
-    const states = await integrationStates(commonDir, id);
-    const last = states?.at(-1);
-    if (last === undefined || !isPending(last)) continue;
+  for (const { id, last } of await interruptedIntegrations(commonDir)) {
     const end = await recoverLanding(deps, last, recorderFor(commonDir, id));
     if (!movedTarget(end)) await removeJournal(commonDir, id);
     ends.push(end);
   }
   return ends;
+}
+
+/** Integrations without an end; under the repository lock, those of processes that died. */
+export async function interruptedIntegrations(commonDir: string): Promise<{ id: string; last: State }[]> {
+  const found: { id: string; last: State }[] = [];
+  for (const id of await journalIds(commonDir)) {
+    const last = (await integrationStates(commonDir, id))?.at(-1);
+    if (last !== undefined && isPending(last)) found.push({ id, last });
+  }
+  return found;
 }
 
 type IntegrationRecord = { readonly type: "landing"; readonly state: State };
@@ -74,7 +88,11 @@ function recorderFor(commonDir: string, id: string): (state: State) => Promise<v
 
 /** `undefined` for the journal of a run: that one begins before its landing does. */
 async function integrationStates(commonDir: string, id: string): Promise<State[] | undefined> {
-  const records = (await readRecords(journalPath(commonDir, id))).map(({ record }) => record);
+  const read = await readRecords(journalPath(commonDir, id)).catch((error: unknown) => {
+    if (error instanceof NewerJournalError) return []; // left alone: a newer version of this package takes it up
+    throw error;
+  });
+  const records = read.map(({ record }) => record);
   return records.every(isIntegrationRecord) ? records.map(({ state }) => state) : undefined;
 }
 

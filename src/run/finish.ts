@@ -1,6 +1,5 @@
 import { refTip } from "../git/for-each-ref.ts";
 import { GitError } from "../git/git-error.ts";
-import { commitsBetween } from "../git/log.ts";
 import { branchRef, type Oid, type TreePath } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { status } from "../git/status.ts";
@@ -9,25 +8,14 @@ import { createRef, deleteRef } from "../git/update-ref.ts";
 import { removeWorktree, unlockWorktree } from "../git/worktree.ts";
 import { worktrees } from "../git/worktree-list.ts";
 import { withRepositoryLock } from "../journal/lock.ts";
-import { backupRefs } from "../landing/backup-refs.ts";
-import { performIn } from "../landing/perform.ts";
-import { runLanding } from "../landing/run.ts";
 import type { Check, Policy } from "../landing/state.ts";
-import type { Complete } from "../naming/ask.ts";
-import { mergeMessage, messageText } from "../naming/message.ts";
+import { type LandDeps, landRun } from "./land-run.ts";
 import type { LoopEnd } from "./loop.ts";
-import type { Progress } from "./progress.ts";
-import type { Recorder, RunIdentity } from "./record.ts";
+import type { RunIdentity } from "./record.ts";
 import type { Ending } from "./report.ts";
 import { landsAfter } from "./stop.ts";
 
-export interface FinishDeps {
-  readonly repository: Repository;
-  readonly run: RunIdentity;
-  readonly complete: Complete;
-  readonly record: Recorder;
-  readonly progress: (progress: Progress) => void;
-}
+export type FinishDeps = LandDeps;
 
 export type LandMode = Policy | "none";
 
@@ -55,8 +43,11 @@ export async function finish(deps: FinishDeps, end: LoopEnd, { land: mode, check
       worktreeGone: await forgetMissingWorktree(repository, run),
     };
   }
-  const ending = await land(deps, end, mode, check, uncommitted);
-  return ending.kind === "landed" ? { ...ending, ignored } : ending;
+  const { end: landing, message } = await landRun(deps, { policy: mode, check, signal: end.gap });
+  if (landing.step === "stopped") {
+    return { kind: "preserved", asAsked: false, reason: landing.reason, uncommitted, worktreeGone: false };
+  }
+  return { kind: "landed", outcome: landing.outcome, notes: landing.notes, message, ignored };
 }
 
 /** The scratch branch as it is; one that was deleted is put back where it was recorded last. */
@@ -66,35 +57,6 @@ async function branchTip({ repository: { git }, run }: FinishDeps, { tip }: Loop
   if (now !== undefined) return now.oid;
   await createRef(git, ref, tip, "ultrathink: the branch was deleted during the run");
   return tip;
-}
-
-async function land(
-  { repository, run, complete, record, progress }: FinishDeps,
-  { gap }: LoopEnd,
-  mode: Policy,
-  check: Check | undefined,
-  uncommitted: number,
-): Promise<Ending> {
-  const commits = await commitsBetween(repository.git, run.base, branchRef(run.branch));
-  const merges = mode === "squash" || mode === "merge" || (mode === "auto" && commits.length > 1);
-  const plain = `Merge ultrathink/${run.slug} into ${run.original}`;
-  const message = merges ? messageText(await mergeMessage(complete, run.task, commits, plain, gap)) : undefined;
-  const { id, branch: source, original: target, worktree: retire, originalTip: targetWas } = run;
-  const request = { id, source, target, policy: mode, targetWas, message, retire, check };
-  const onOutput = (text: string) => progress({ type: "check-output", text });
-  const end = await withRepositoryLock(repository.commonDir, () =>
-    runLanding(
-      { step: "planning", attempt: 1, request },
-      performIn({ repository, signal: gap, onOutput }),
-      async (state) => {
-        await record({ type: "landing", state });
-        progress({ type: "landing", step: state.step });
-      },
-    ),
-  );
-  if (end.step === "landed") await forgetTip(repository, run);
-  if (end.step === "landed") return { kind: "landed", ignored: [], outcome: end.outcome, notes: end.notes, message };
-  return { kind: "preserved", asAsked: false, reason: end.reason, uncommitted, worktreeGone: false };
 }
 
 /** Nothing was committed and nothing lies about: worktree and branch go. */
@@ -114,13 +76,6 @@ async function cleanUp(
       return { kind: "nothing-to-land", ignored: [], kept: { worktree: run.worktree, why: error.message } };
     }
   });
-}
-
-/** The commits are on the target now, and the landing keeps both tips. */
-async function forgetTip({ git }: Repository, { id }: RunIdentity): Promise<void> {
-  const { tip } = backupRefs(id);
-  const now = await refTip(git, tip);
-  if (now) await deleteRef(git, tip, now.oid);
 }
 
 /** The registration of a worktree whose directory was deleted would hold its branch for ever. */

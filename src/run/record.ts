@@ -28,7 +28,11 @@ export type RunRecord =
   /** A state of the landing, written before its effect. */
   | { readonly type: "landing"; readonly state: State }
   /** Nothing was left to land; worktree and branch are gone. */
-  | { readonly type: "cleaned" };
+  | { readonly type: "cleaned" }
+  /** On the user's word: branch and worktree are gone, their commits are kept under backup refs. */
+  | { readonly type: "discarded" }
+  /** On the user's word: the target is back where it was before the landing. */
+  | { readonly type: "undone" };
 
 export type Recorder = (record: RunRecord) => Promise<void>;
 
