@@ -72,6 +72,12 @@ export function foreseen(error: unknown, cwd: string): Blocked | undefined {
         "Wait and call again. If no git process is running, a person deletes the named file.",
         { output },
       );
+    case "identity-unknown":
+      return blocked(
+        "identity-unknown",
+        "git does not know in whose name to commit. There is no commit; the work is where it was.",
+        "A person sets user.name and user.email with `git config`, then call again.",
+      );
     case "stopped":
       return error.command.exit.kind === "aborted" ? cancelled() : undefined;
     default:

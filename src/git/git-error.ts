@@ -9,6 +9,7 @@ export type GitErrorKind =
   | "stale-ref" // compare-and-swap: the ref is not at the expected oid
   | "hook-rejected" // a hook exited non-zero; its words are in stderr
   | "signing-failed"
+  | "identity-unknown" // no user.name or user.email, and none to be guessed
   | "stopped" // timed out, aborted, killed, or over the output limit
   | "not-utf8" // output that a JS string cannot hold unchanged
   | "not-found" // no git on PATH
@@ -67,6 +68,7 @@ const STDERR_KINDS: readonly (readonly [RegExp, GitErrorKind])[] = [
   [/is at [0-9a-f]+ but expected [0-9a-f]+|reference already exists|unable to resolve reference/, "stale-ref"],
   [/Needed a single revision|not something we can merge|bad object|unknown revision/, "unknown-revision"],
   [/gpg failed to sign|failed to write commit object|failed to sign/i, "signing-failed"],
+  [/^(?:Author|Committer) identity unknown/m, "identity-unknown"],
   [/ref updates aborted by hook/, "hook-rejected"],
 ];
 

@@ -77,6 +77,24 @@ const CAUSES: readonly (readonly [kind: GitErrorKind, phrase: RegExp, provoke: P
     (git) => git(["-c", "gpg.format=ssh", "-c", "user.signingKey=none", "commit", "-S", "--allow-empty", "-m", "x"]),
   ],
   [
+    "identity-unknown",
+    /^Author identity unknown/,
+    (git, repo) => {
+      repo.git("config", "--unset", "user.email");
+      repo.git("config", "user.useConfigOnly", "true");
+      return git(["commit", "--allow-empty", "-m", "x"]);
+    },
+  ],
+  [
+    "identity-unknown",
+    /^Committer identity unknown/,
+    (git, repo) => {
+      repo.git("config", "--unset", "user.email");
+      repo.git("config", "user.useConfigOnly", "true");
+      return git(["commit-tree", "HEAD^{tree}", "-m", "x"], { env: { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b" } });
+    },
+  ],
+  [
     "hook-rejected",
     /ref updates aborted by hook/,
     (git, repo) => {

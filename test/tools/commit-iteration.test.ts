@@ -82,6 +82,15 @@ describe("commit_iteration", () => {
     expect(details).toMatchObject({ outcome: "blocked", reason: "signing-failed" });
   });
 
+  test("says that git knows no name to commit in", async ({ repo }) => {
+    const worktree = repo.linkedWorktree("topic");
+    repo.git("config", "--unset", "user.email");
+    repo.git("config", "user.useConfigOnly", "true");
+    repo.write({ "a.txt": "a\n" }, worktree);
+    const { details } = await callTool(repo, "commit_iteration", { subject: "x", worktreePath: worktree });
+    expect(details).toMatchObject({ outcome: "blocked", reason: "identity-unknown" });
+  });
+
   test("commits in no main worktree, no worktree of a run, no directory that is none", async ({ repo }) => {
     const owned = repo.linkedWorktree("ultrathink/x");
     repo.git("worktree", "lock", "--reason=ultrathink run r1 (x)", owned);
