@@ -14,6 +14,8 @@ export type RunStatus =
   | "interrupted"
   /** Its process is gone, in the middle of its landing. */
   | "landing-interrupted"
+  /** Somebody began to take it back, and has not ended; whoever does holds the repository lock meanwhile. */
+  | "undo-interrupted"
   /** It ended without landing: branch and worktree are kept. */
   | "preserved"
   | "landed"
@@ -34,6 +36,8 @@ export interface KnownRun {
   readonly stop: Stop | undefined;
   /** The last recorded state of its landing. */
   readonly landing: State | undefined;
+  /** The last recorded state of taking it back. */
+  readonly undo: State | undefined;
   readonly owner: Liveness;
 }
 
@@ -69,20 +73,30 @@ async function knownRun(records: readonly RunRecord[], startedAt: number): Promi
   const [first] = records;
   if (first?.type !== "started") return undefined;
   const { run } = first;
+  const resumed = records.findLastIndex(({ type }) => type === "resumed");
+  const resumption = records[resumed];
+  const owner = await liveness(resumption?.type === "resumed" ? resumption.owner : run.owner);
   const iterations = records.filter(({ type }) => type === "iteration").length;
   const tip = records.reduce((last, record) => ("tip" in record ? record.tip : last), run.base);
-  const stop = records.findLast((record) => record.type === "stopped")?.stop;
-  const landing = records.findLast((record) => record.type === "landing")?.state;
-  const owner = await liveness(run.owner);
-  const status = statusOf(records, landing, owner);
-  return { run, status, startedAt, tip, iterations, stop, landing, owner };
+  const since = records.slice(Math.max(0, resumed)); // what ended before it was resumed has not ended
+  const stop = since.findLast((record) => record.type === "stopped")?.stop;
+  const landing = since.findLast((record) => record.type === "landing")?.state;
+  const undo = since.findLast((record) => record.type === "undo")?.state;
+  const status = statusOf(since, landing, undo, owner);
+  return { run, status, startedAt, tip, iterations, stop, landing, undo, owner };
 }
 
-function statusOf(records: readonly RunRecord[], landing: State | undefined, owner: Liveness): RunStatus {
+function statusOf(
+  records: readonly RunRecord[],
+  landing: State | undefined,
+  undo: State | undefined,
+  owner: Liveness,
+): RunStatus {
   const last = records.at(-1)?.type;
   if (last === "cleaned") return "nothing";
   if (last === "discarded") return "discarded";
-  if (last === "undone") return "undone";
+  if (undo !== undefined && isPending(undo)) return "undo-interrupted";
+  if (undo?.step === "landed") return "undone";
   if (landing !== undefined && isPending(landing)) return owner === "gone" ? "landing-interrupted" : "running";
   if (landing?.step === "landed") return "landed";
   if (last === "stopped" || last === "landing") return "preserved";
@@ -101,9 +115,10 @@ function toRunRecord(value: unknown): RunRecord {
     "iteration",
     "stopped",
     "landing",
+    "undo",
+    "resumed",
     "cleaned",
     "discarded",
-    "undone",
   ];
   if (typeof value !== "object" || value === null || !("type" in value) || !types.some((type) => type === value.type)) {
     throw new SyntaxError(`not a record of a run: ${JSON.stringify(value)}`);

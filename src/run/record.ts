@@ -23,16 +23,18 @@ export interface RunIdentity {
 export type RunRecord =
   /** Written before the worktree is created. */
   | { readonly type: "started"; readonly run: RunIdentity }
+  /** Another session, or the same one, goes on with it. */
+  | { readonly type: "resumed"; readonly owner: Owner }
   | { readonly type: "iteration"; readonly iteration: number; readonly tip: Oid }
   | { readonly type: "stopped"; readonly stop: Stop; readonly tip: Oid }
   /** A state of the landing, written before its effect. */
   | { readonly type: "landing"; readonly state: State }
+  /** A state of the landing's undoing, likewise. */
+  | { readonly type: "undo"; readonly state: State }
   /** Nothing was left to land; worktree and branch are gone. */
   | { readonly type: "cleaned" }
   /** On the user's word: branch and worktree are gone, their commits are kept under backup refs. */
-  | { readonly type: "discarded" }
-  /** On the user's word: the target is back where it was before the landing. */
-  | { readonly type: "undone" };
+  | { readonly type: "discarded" };
 
 export type Recorder = (record: RunRecord) => Promise<void>;
 

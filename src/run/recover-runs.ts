@@ -3,7 +3,7 @@ import { withRepositoryLock } from "../journal/lock.ts";
 import { HolderLockedError } from "../landing/holder-index.ts";
 import { finishInterrupted, type IntegrateDeps, interruptedIntegrations } from "../landing/integrate.ts";
 import { recoverLanding } from "../landing/recover.ts";
-import type { End } from "../landing/state.ts";
+import type { End, State } from "../landing/state.ts";
 import { type KnownRun, knownRuns } from "./known-runs.ts";
 import { recorderFor } from "./record.ts";
 
@@ -27,12 +27,13 @@ export async function recoverRuns(deps: IntegrateDeps): Promise<Recovery> {
     const waiting: Recovery["waiting"][number][] = [];
     // Read under the lock: another process may have been recovering meanwhile.
     const { runs } = await knownRuns(repository);
-    for (const known of runs.filter(({ status }) => status === "landing-interrupted")) {
-      const { landing, run } = known;
-      if (landing === undefined) continue;
-      const record = recorderFor(repository, run.id);
+    for (const known of runs) {
+      const halfDone = halfDoneIn(known);
+      if (halfDone === undefined) continue;
+      const { type, last } = halfDone;
+      const record = recorderFor(repository, known.run.id);
       try {
-        const end = await recoverLanding(deps, landing, (state) => record({ type: "landing", state }));
+        const end = await recoverLanding(deps, last, (state) => record({ type, state }));
         landings.push({ known, end });
       } catch (error) {
         if (!(error instanceof HolderLockedError)) throw error;
@@ -44,9 +45,16 @@ export async function recoverRuns(deps: IntegrateDeps): Promise<Recovery> {
   });
 }
 
+/** What a dead process has left of a landing, or of taking one back. */
+function halfDoneIn({ status, landing, undo }: KnownRun): { type: "landing" | "undo"; last: State } | undefined {
+  if (status === "landing-interrupted" && landing !== undefined) return { type: "landing", last: landing };
+  if (status === "undo-interrupted" && undo !== undefined) return { type: "undo", last: undo };
+  return undefined;
+}
+
 /** A look without the lock, so that a start with nothing to do waits for nobody. */
 async function hasWork(repository: Repository): Promise<boolean> {
   const { runs } = await knownRuns(repository);
-  const isHalfDone = ({ status }: KnownRun) => status === "landing-interrupted" || status === "interrupted";
+  const isHalfDone = (known: KnownRun) => known.status === "interrupted" || halfDoneIn(known) !== undefined;
   return runs.some(isHalfDone) || (await interruptedIntegrations(repository.commonDir)).length > 0;
 }

@@ -57,7 +57,7 @@ function body(report: RunReport): string[] {
         ...merge,
         ...notes.map((note) => `  note: ${noteSentence(note)}`),
         ...removed,
-        ...undoLines(outcome, run.original),
+        ...undoLines(outcome, run.slug),
       ];
     }
     case "nothing-to-land":
@@ -103,17 +103,8 @@ function landedHow(outcome: Outcome): string {
   }
 }
 
-/** Plain git, and as careful with staged and uncommitted changes as the landing was. */
-function undoLines(outcome: Outcome, original: string): string[] {
-  if (outcome.kind === "already-integrated") return [];
-  const { holder, from, to } = outcome;
-  const move = `update-ref refs/heads/${original} ${short(from)} ${short(to)}`;
-  if (holder === undefined) return [`  undo: git ${move}`];
-  const git = `git -C ${shellWord(holder)}`;
-  return [
-    `  undo, while ${original} is at ${short(to)}:`,
-    `      ${git} read-tree -m -u ${short(to)} ${short(from)} && ${git} ${move}`,
-  ];
+function undoLines(outcome: Outcome, slug: string): string[] {
+  return outcome.kind === "already-integrated" ? [] : [`  undo: /ultrathink-runs undo ${slug}`];
 }
 
 function holderNote(outcome: Outcome): string {
@@ -139,10 +130,8 @@ function nextSteps({ run, ending, commits }: RunReport): string[] {
   if (ending.reason?.kind === "conflicted") {
     steps.push(`resolve: cd ${worktree} && git merge ${run.original}   (then edit and commit there)`);
   }
-  if (commits.length > 0) steps.push(`take the work: git merge ${run.branch}   (in your checkout)`);
-  const force = ending.uncommitted > 0 ? "--force " : "";
-  const remove = `git worktree unlock ${worktree} && git worktree remove ${force}${worktree} && `;
-  steps.push(`discard: ${ending.worktreeGone ? "" : remove}git branch -D ${run.branch}`);
+  if (commits.length > 0) steps.push(`land: /ultrathink-runs land ${run.slug}`);
+  steps.push(`discard: /ultrathink-runs discard ${run.slug}`);
   return steps.map((step) => `  ${step}`);
 }
 
