@@ -38,6 +38,8 @@ export type Ending =
 /** A finished run, all of it: enough to write the summary from. */
 export interface RunReport {
   readonly run: RunIdentity;
+  /** Top of the checkout that the user was in. */
+  readonly checkout: WorktreePath;
   readonly stop: Stop;
   readonly ending: Ending;
   readonly iterations: number;

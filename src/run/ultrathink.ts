@@ -64,7 +64,17 @@ export async function ultrathink(deps: RunDeps, options: RunOptions): Promise<Ru
       if (start !== undefined) continue;
       const { iterations, stop, leftOut } = end;
       const elapsedMs = Date.now() - began;
-      const report = { run, stop, ending, iterations, commits, stayed: ground.uncommitted, elapsedMs, leftOut };
+      const report = {
+        run,
+        checkout: ground.checkout,
+        stop,
+        ending,
+        iterations,
+        commits,
+        stayed: ground.uncommitted,
+        elapsedMs,
+        leftOut,
+      };
       return { kind: "finished", report };
     }
   } finally {

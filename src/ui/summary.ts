@@ -52,7 +52,7 @@ function body(report: RunReport): string[] {
         ? []
         : ["  worktree and scratch branch removed"];
       return [
-        `  from ${run.branch} onto ${run.original}${holderNote(outcome)} · ${stopSentence(stop)}`,
+        `  from ${run.branch} onto ${run.original}${holderNote(outcome, report.checkout)} · ${stopSentence(stop)}`,
         ...commitLines(report),
         ...merge,
         ...notes.map((note) => `  note: ${noteSentence(note)}`),
@@ -107,9 +107,11 @@ function undoLines(outcome: Outcome, slug: string): string[] {
   return outcome.kind === "already-integrated" ? [] : [`  undo: /ultrathink-runs undo ${slug}`];
 }
 
-function holderNote(outcome: Outcome): string {
-  if (outcome.kind === "already-integrated") return "";
-  return outcome.holder === undefined ? " (checked out nowhere, only the branch moved)" : "";
+function holderNote(outcome: Outcome, checkout: string): string {
+  if (outcome.kind === "already-integrated" || outcome.holder === checkout) return "";
+  return outcome.holder === undefined
+    ? " (checked out nowhere, only the branch moved)"
+    : ` (checked out in ${outcome.holder})`;
 }
 
 function commitLines({ commits, ending }: RunReport): string[] {

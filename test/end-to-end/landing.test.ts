@@ -1,7 +1,6 @@
-import { execSync } from "node:child_process";
 import { describe, expect } from "vitest";
 import { test } from "../support/repo.ts";
-import { kept, nothingLeft, ultrathink, withLanded, worktreeOf, writing } from "../support/ultrathink.ts";
+import { command, kept, nothingLeft, ultrathink, withLanded, worktreeOf, writing } from "../support/ultrathink.ts";
 
 describe("a run from a dirty checkout leaves all of it as it was", () => {
   test("and adds what landed by fast-forward: one commit", async ({ repo }) => {
@@ -40,8 +39,11 @@ describe("a run from a dirty checkout leaves all of it as it was", () => {
     expect(code).toBe(0);
 
     // What the summary says about undoing it holds, for every staged and unstaged change.
-    const [undo] = /git -C .* read-tree .*$/m.exec(stdout) ?? [""];
-    execSync(undo, { env: repo.env() });
+    const [undo = ""] = /\/ultrathink-runs undo .*$/m.exec(stdout) ?? [];
+    expect(await command(repo, undo)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("undone: main is back"),
+    });
     expect(repo.snapshot()).toEqual(before);
     expect(repo.tip("main")).toBe(main);
   });

@@ -78,7 +78,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   "u18-detached": { ending: "refused", says: ["HEAD is detached"] },
   "u19-main-moved-conflict-one-commit": notLanded("conflicted", "a.txt", "git merge main"),
   "u20-main-moved-conflict-two-commits": notLanded("conflicted", "a.txt", "git merge main"),
-  "u21-target-checked-out-elsewhere": landed(["/else "], (built) => {
+  "u21-target-checked-out-elsewhere": landed(["/else)"], (built) => {
     expect(readFileSync(join(built.base, "else/w.txt"), "utf8")).toBe("1\n");
   }),
   "u22-ignored-only": { ending: "nothing-to-land", stop: "no-git-changes", says: ["ignored files", "out/"] },

@@ -43,6 +43,11 @@ export async function ultrathink(
   return { ...result, requests: requests(home) };
 }
 
+/** One command in print mode, such as `/ultrathink-runs`. */
+export function command(repo: TestRepo, prompt: string): Promise<PrintResult> {
+  return piPrint({ cwd: repo.path, home: homeOf(repo), prompt });
+}
+
 /** Replaces the script of a Pi that runs: `passes` begin with the next user message. */
 export function nextScript(home: string, { passes, ...script }: Script): void {
   const next = 1 + Math.max(-1, ...requests(home).flatMap(({ pass }) => pass ?? []));

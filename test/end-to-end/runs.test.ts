@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+import { expect } from "vitest";
+import { test } from "../support/repo.ts";
+import { command, nothingLeft, ultrathink, worktreeOf, writing } from "../support/ultrathink.ts";
+
+test("/ultrathink-runs shows a kept run, lands it and takes it back", async ({ repo }) => {
+  repo.makeDirty();
+  const before = { ...repo.snapshot(), main: repo.tip("main") };
+  const script = { passes: [writing({ "a.txt": "a\n" }), nothingLeft] };
+  const { code } = await ultrathink(repo, script, { args: "--land none" });
+  expect(code).toBe(0);
+
+  expect(await command(repo, "/ultrathink-runs")).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^scripted-run {2}preserved {2}0m ago {2}1 commit {2}ultrathink\/scripted-run → main$/m,
+    ),
+  });
+  const json = await command(repo, "/ultrathink-runs --json");
+  expect(JSON.parse(json.stdout)).toMatchObject({ runs: [{ status: "preserved", run: { slug: "scripted-run" } }] });
+
+  const landed = await command(repo, "/ultrathink-runs land scripted-run");
+  expect(landed).toMatchObject({ code: 0, stdout: expect.stringContaining("landed scripted-run on main") });
+  expect(repo.read("a.txt")).toBe("a\n");
+  expect(existsSync(worktreeOf(repo))).toBe(false);
+
+  const again = await command(repo, "/ultrathink-runs land scripted-run");
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("scripted-run is landed") });
+
+  const undone = await command(repo, "/ultrathink-runs undo scripted-run");
+  expect(undone).toMatchObject({ code: 0, stdout: expect.stringContaining("undone: main is back at") });
+  expect({ ...repo.snapshot(), main: repo.tip("main") }).toEqual(before);
+});
