@@ -10,7 +10,7 @@ import { moveRefs } from "../git/update-ref.ts";
 import { backupRefs } from "./backup-refs.ts";
 import { clearOwnLock, type LockedIndex, lockIndex } from "./holder-index.ts";
 import { obstacle } from "./overlap.ts";
-import type { Candidate, Event, Plan, Request } from "./state.ts";
+import type { Built, Candidate, Event, Plan, Request } from "./state.ts";
 
 /** What the two steps that move things share. */
 export interface MoveContext {
@@ -29,9 +29,7 @@ export interface MoveContext {
  */
 export async function advance(
   repository: Repository,
-  request: Request,
-  plan: Plan,
-  candidate: Candidate,
+  { request, plan, candidate }: Built,
   context: MoveContext,
 ): Promise<Event> {
   const { targetTip, holder, holderDirs } = plan;

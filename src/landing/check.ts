@@ -2,7 +2,7 @@ import { gitEnv } from "../git/git.ts";
 import type { Repository } from "../git/repository.ts";
 import { runProcess } from "../process/run-process.ts";
 import { onBench } from "./bench.ts";
-import type { Candidate, Event, Plan, Request } from "./state.ts";
+import type { Built, Event } from "./state.ts";
 
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024;
 /** What people and models need of a failed check: its end. */
@@ -18,9 +18,7 @@ export interface CheckContext {
 /** Runs the check command on exactly the candidate's files. Without one, everything passes. */
 export async function check(
   repository: Repository,
-  request: Request,
-  plan: Plan,
-  candidate: Candidate,
+  { request, plan, candidate }: Built,
   { env, signal, onOutput }: CheckContext,
 ): Promise<Event> {
   if (request.check === undefined) return { type: "passed" };

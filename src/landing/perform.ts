@@ -43,13 +43,13 @@ export function performIn({
       case "building":
         return build(interruptible, state.request, state.plan);
       case "checking":
-        return check(interruptible, state.request, state.plan, state.candidate, { env, signal, onOutput });
+        return check(interruptible, state, { env, signal, onOutput });
       case "advancing":
-        return advance(steady, state.request, state.plan, state.candidate, context);
+        return advance(steady, state, context);
       case "syncing":
-        return sync(steady, state.request, state.plan, state.candidate, context);
+        return sync(steady, state, context);
       case "restoring":
-        return restore(steady, state.request, state.plan, state.candidate, context);
+        return restore(steady, state, context);
       case "cleaning":
         return clean(steady, state.request, state.outcome);
     }

@@ -65,7 +65,8 @@ interface Common {
 interface Planned extends Common {
   readonly plan: Plan;
 }
-interface Built extends Planned {
+/** What the steps after the build know. */
+export interface Built extends Planned {
   readonly candidate: Candidate;
   readonly notes: readonly Note[];
 }

@@ -11,7 +11,7 @@ import type { MoveContext } from "./advance.ts";
 import { clearOwnLock, type LockedIndex } from "./holder-index.ts";
 import { postMerge } from "./post-merge.ts";
 import { settleFiles } from "./settle.ts";
-import type { Candidate, Event, Note, Plan, Request } from "./state.ts";
+import type { Built, Candidate, Event, Note, Request } from "./state.ts";
 import { takeUp } from "./take-up.ts";
 
 /** The holder did not come out as it should. */
@@ -26,9 +26,7 @@ class SyncError extends Error {
  */
 export async function sync(
   repository: Repository,
-  request: Request,
-  plan: Plan,
-  candidate: Candidate,
+  { request, plan, candidate }: Built,
   context: MoveContext,
 ): Promise<Event> {
   const { holder, holderDirs, targetTip } = plan;
@@ -97,9 +95,7 @@ async function verify(
  */
 export async function restore(
   repository: Repository,
-  request: Request,
-  plan: Plan,
-  candidate: Candidate,
+  { request, plan, candidate }: Built,
   context: MoveContext,
 ): Promise<Event> {
   const { holder, holderDirs, targetTip } = plan;
