@@ -1,6 +1,7 @@
 import type { ExtensionAPI, ToolDefinition } from "@mariozechner/pi-coding-agent";
 import { agentTools } from "../tools/index.ts";
 import { type ActiveRuns, watchRuns } from "./commands/active-run.ts";
+import { registerRecovery } from "./commands/recovery.ts";
 import { registerRuns } from "./commands/runs.ts";
 import { registerUltrathink } from "./commands/ultrathink.ts";
 import { loadTui } from "./host/tui.ts";
@@ -14,5 +15,6 @@ export default async function ultratree(pi: ExtensionAPI): Promise<void> {
   runs = watchRuns(pi, new Set(tools.map(({ name }) => name)));
   for (const tool of tools satisfies ToolDefinition[]) pi.registerTool(tool);
   registerUltrathink(pi, runs, tui);
-  registerRuns(pi);
+  registerRuns(pi, runs, tui);
+  registerRecovery(pi);
 }

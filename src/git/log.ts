@@ -16,9 +16,20 @@ export interface Commit {
 
 const FORMAT = ["%H", "%T", "%P", "%an", "%ae", "%ad", "%s", "%b", "%B"].join("%x1f");
 
+export interface LogOptions {
+  /** Leaves out what merges have brought in; git-log(1), `--first-parent`. */
+  readonly firstParent?: boolean;
+}
+
 /** Commits reachable from `to` and not from `from`, oldest first. `from` `undefined`: all of them. */
-export async function commitsBetween(git: Git, from: Oid | undefined, to: Oid | RefName): Promise<Commit[]> {
-  const flags = ["--reverse", "--topo-order", "--date=raw", "--no-show-signature", "--encoding=UTF-8", "-z"];
+export async function commitsBetween(
+  git: Git,
+  from: Oid | undefined,
+  to: Oid | RefName,
+  { firstParent = false }: LogOptions = {},
+): Promise<Commit[]> {
+  const own = firstParent ? ["--first-parent"] : [];
+  const flags = [...own, "--reverse", "--topo-order", "--date=raw", "--no-show-signature", "--encoding=UTF-8", "-z"];
   const range = from === undefined ? [to] : [to, `^${from}`];
   const output = await git(["log", ...flags, `--format=tformat:${FORMAT}`, ...range, "--"]);
   return output.text().split("\0").slice(0, -1).map(parseCommit);

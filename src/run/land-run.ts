@@ -39,7 +39,7 @@ export async function landRun(
   { repository, run, complete, record, progress }: LandDeps,
   { policy, check, signal }: LandOptions,
 ): Promise<LandEnd> {
-  const commits = await commitsBetween(repository.git, run.base, branchRef(run.branch));
+  const commits = await commitsBetween(repository.git, run.base, branchRef(run.branch), { firstParent: true });
   const merges = policy === "squash" || policy === "merge" || (policy === "auto" && commits.length > 1);
   const plain = `Merge ultrathink/${run.slug} into ${run.original}`;
   const message = merges ? messageText(await mergeMessage(complete, run.task, commits, plain, signal)) : undefined;

@@ -18,7 +18,7 @@ import {
   statLines,
 } from "./iteration.ts";
 import type { Progress } from "./progress.ts";
-import { hookMessage, reviewMessage } from "./prompts.ts";
+import { hookMessage, operationMessage, reviewMessage } from "./prompts.ts";
 import type { Recorder, RunIdentity } from "./record.ts";
 import type { Interruption, Stop } from "./stop.ts";
 
@@ -51,6 +51,9 @@ export interface LoopEnd {
 /** Rejections of a commit hook that the agent is asked to mend, in a row. */
 const HOOK_ATTEMPTS = 2;
 
+/** Merges and the like that the agent left in the middle and is asked to end, in a row. */
+const OPERATION_ATTEMPTS = 2;
+
 /** Where the loop begins, or goes on after a check that failed. */
 export interface LoopStart {
   readonly iteration: number;
@@ -69,6 +72,7 @@ export async function iterate(
   let settledTree: Oid | undefined;
   let namingFailure: NamingError | undefined;
   let rejections = 0;
+  let unfinished = 0;
   let gap: AbortSignal | undefined;
   const leftOut = new Map<string, LeftOut>();
   const stash = await stashTip(repository);
@@ -87,6 +91,10 @@ export async function iterate(
       if (gap.aborted && result.kind !== "committed") return end(gap.reason as Interruption);
       switch (result.kind) {
         case "problem":
+          if (result.problem.kind === "operation" && ++unfinished <= OPERATION_ATTEMPTS && iteration < max) {
+            message = operationMessage(result.problem.operation);
+            break;
+          }
           return end({ kind: "git-error", message: problemSentence(result.problem) });
         case "rejected":
           if (++rejections > HOOK_ATTEMPTS) return end({ kind: "hook-rejected", output: result.output });
@@ -96,6 +104,7 @@ export async function iterate(
           return end({ kind: "no-git-changes" });
         case "committed":
           rejections = 0;
+          unfinished = 0;
           tip = result.tip;
           namingFailure ??= result.namingFailure;
           for (const left of result.leftOut) leftOut.set(left.path, left);
@@ -111,7 +120,7 @@ export async function iterate(
       if (!gap.aborted) throw error;
     }
     if (gap.aborted) return end(gap.reason as Interruption);
-    if (iteration >= max && rejections === 0) return end({ kind: "max-iterations" });
+    if (iteration >= max && rejections === 0 && unfinished === 0) return end({ kind: "max-iterations" });
   }
 }
 

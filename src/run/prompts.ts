@@ -12,6 +12,27 @@ export function reviewMessage(task: string, base: Oid, instructions: string): st
   return `Original task: ${quoted}\n\nReview the changes with \`git diff ${base.slice(0, 12)} HEAD\`.\n${instructions}`;
 }
 
+/** Conflicted paths named in a message; `git status` names the rest. */
+const PATHS_NAMED = 20;
+
+/** The visible message that has the agent bring the original branch into the scratch branch. */
+export function conflictMessage(original: string, branch: string, paths: readonly string[]): string {
+  const named = paths.slice(0, PATHS_NAMED).map((path) => `- ${path}`);
+  const rest = paths.length > named.length ? [`- and ${paths.length - named.length} more`] : [];
+  return [
+    `${original} and ${branch} conflict, so the work could not land. The conflicted files:`,
+    ...named,
+    ...rest,
+    "",
+    `Run \`git merge ${original}\` here, resolve every conflict so that the intent of both sides is kept, and commit the merge.`,
+  ].join("\n");
+}
+
+/** The visible message that has the agent end what it has begun. */
+export function operationMessage(operation: string): string {
+  return `A ${operation} is in progress in the worktree, so nothing can be committed. Finish it (resolve, stage, continue or commit) or abort it.`;
+}
+
 /** The visible message that hands a failed check to the agent. */
 export function checkMessage(command: string, output: string): string {
   return `The check \`${command}\` failed on the result, so it was not landed. The end of its output:\n\n${output}\n\nFix what it complains about.`;

@@ -1,15 +1,17 @@
 import { GitError } from "../git/git-error.ts";
 import { commitsBetween } from "../git/log.ts";
 import type { Check } from "../landing/state.ts";
-import type { Complete } from "../naming/ask.ts";
+import type { Complete, NamingError } from "../naming/ask.ts";
 import type { Agent } from "./agent.ts";
 import { finish, type LandMode } from "./finish.ts";
+import type { KnownRun } from "./known-runs.ts";
 import { iterate, type LoopEnd, type LoopStart } from "./loop.ts";
 import type { Ground } from "./preflight.ts";
 import type { Progress } from "./progress.ts";
 import { checkMessage } from "./prompts.ts";
-import type { RunIdentity } from "./record.ts";
+import type { Recorder, RunIdentity } from "./record.ts";
 import type { Ending, RunReport } from "./report.ts";
+import { prepareResume } from "./resume.ts";
 import { startRun } from "./start.ts";
 
 export interface RunDeps {
@@ -25,7 +27,6 @@ export interface RunDeps {
 }
 
 export interface RunOptions {
-  readonly task: string;
   readonly max: number;
   readonly land: LandMode;
   /** Must succeed on the result before it lands. */
@@ -40,41 +41,56 @@ export type RunResult =
   | { readonly kind: "refused"; readonly message: string };
 
 /** One whole run: name, worktree, iterations, landing. */
-export async function ultrathink(deps: RunDeps, options: RunOptions): Promise<RunResult> {
+export async function ultrathink(deps: RunDeps, task: string, options: RunOptions): Promise<RunResult> {
   const { ground, complete, progress, signal } = deps;
-  const { repository } = ground;
-  const began = Date.now();
   progress({ type: "preparing", what: "name" });
-  const started = await startRun(ground, options.task, complete, signal);
+  const started = await startRun(ground, task, complete, signal);
   if (started.kind !== "started") return started;
-  const { run, record } = started;
+  const { run, record, namingFailure } = started;
   progress({ type: "started", run, ground, max: options.max });
+  return drive(deps, options, { run, record, namingFailure, start: { iteration: 1, tip: run.base, message: task } });
+}
 
+/** A kept run goes on in this session, in its own worktree. */
+export async function resumeRun(deps: RunDeps, known: KnownRun, options: RunOptions): Promise<RunResult> {
+  const { ground, progress } = deps;
+  progress({ type: "preparing", what: "worktree" });
+  const resumed = await prepareResume(ground.repository, known, options);
+  if (resumed.kind === "refused") return resumed;
+  const { run } = known;
+  const max = known.iterations + options.max;
+  progress({ type: "started", run, ground, max });
+  return drive(deps, { ...options, max }, { run, record: resumed.record, start: resumed.start });
+}
+
+interface Begun {
+  readonly run: RunIdentity;
+  readonly record: Recorder;
+  readonly start: LoopStart;
+  readonly namingFailure?: NamingError | undefined;
+}
+
+/** Iterations and landing, until there is nothing left that the agent could mend. */
+async function drive(deps: RunDeps, options: RunOptions, begun: Begun): Promise<RunResult> {
+  const { ground, complete, progress } = deps;
+  const { repository, checkout, uncommitted: stayed } = ground;
+  const { run, record } = begun;
+  const began = Date.now();
   const agent = await deps.enter(run);
   const shared = { repository, run, complete, record, progress };
   try {
-    let start: LoopStart | undefined = { iteration: 1, tip: run.base, message: options.task };
+    let start: LoopStart | undefined = begun.start;
     for (;;) {
       const loop: LoopEnd = await iterate({ ...shared, agent }, options, start);
-      const failure = started.namingFailure ?? loop.namingFailure;
+      const failure = begun.namingFailure ?? loop.namingFailure;
       const end = failure === undefined ? loop : { ...loop, stop: namingStop(loop.stop, failure.message) };
-      const commits = await commitsBetween(repository.git, run.base, end.tip);
+      const commits = await commitsBetween(repository.git, run.base, end.tip, { firstParent: true });
       const ending = await finish(shared, end, options).catch(unfinished);
       start = nextStart(ending, end, options.max);
       if (start !== undefined) continue;
       const { iterations, stop, leftOut } = end;
       const elapsedMs = Date.now() - began;
-      const report = {
-        run,
-        checkout: ground.checkout,
-        stop,
-        ending,
-        iterations,
-        commits,
-        stayed: ground.uncommitted,
-        elapsedMs,
-        leftOut,
-      };
+      const report = { run, checkout, stop, ending, iterations, commits, stayed, elapsedMs, leftOut };
       return { kind: "finished", report };
     }
   } finally {

@@ -49,14 +49,14 @@ export function runDetails(known: KnownRun): string {
   ].join("\n");
 }
 
-export type RunAction = "land" | "undo" | "discard";
+export type RunAction = "resume" | "land" | "undo" | "discard";
 
 /** What a run's state allows. */
 export function nextActions({ status }: KnownRun): RunAction[] {
   switch (status) {
     case "preserved":
     case "interrupted":
-      return ["land", "discard"];
+      return ["resume", "land", "discard"];
     case "landed":
       return ["undo"];
     default:

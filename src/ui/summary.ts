@@ -129,9 +129,8 @@ function nextSteps({ run, ending, commits }: RunReport): string[] {
   const worktree = shellWord(run.worktree);
   const steps: string[] = [];
   if (ending.uncommitted > 0) steps.push(`look: git -C ${worktree} status`);
-  if (ending.reason?.kind === "conflicted") {
-    steps.push(`resolve: cd ${worktree} && git merge ${run.original}   (then edit and commit there)`);
-  }
+  const resumes = ending.reason?.kind === "conflicted" ? `   (the agent merges ${run.original} and resolves)` : "";
+  steps.push(`resume: /ultrathink-runs resume ${run.slug}${resumes}`);
   if (commits.length > 0) steps.push(`land: /ultrathink-runs land ${run.slug}`);
   steps.push(`discard: /ultrathink-runs discard ${run.slug}`);
   return steps.map((step) => `  ${step}`);

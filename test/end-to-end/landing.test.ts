@@ -63,6 +63,6 @@ describe("a run from a dirty checkout leaves all of it as it was", () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/✖ not landed · 1 commit/);
     expect(stdout).toContain("both change a.txt (1 conflict)");
-    expect(stdout).toContain(`resolve: cd ${worktreeOf(repo)} && git merge main`);
+    expect(stdout).toContain("resume: /ultrathink-runs resume scripted-run   (the agent merges main and resolves)");
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { expect } from "vitest";
 import { test } from "../support/repo.ts";
-import { command, nothingLeft, ultrathink, worktreeOf, writing } from "../support/ultrathink.ts";
+import { bash, command, nothingLeft, ultrathink, worktreeOf, writing } from "../support/ultrathink.ts";
 
 test("/ultrathink-runs shows a kept run, lands it and takes it back", async ({ repo }) => {
   repo.makeDirty();
@@ -30,4 +30,26 @@ test("/ultrathink-runs shows a kept run, lands it and takes it back", async ({ r
   const undone = await command(repo, "/ultrathink-runs undo scripted-run");
   expect(undone).toMatchObject({ code: 0, stdout: expect.stringContaining("undone: main is back at") });
   expect({ ...repo.snapshot(), main: repo.tip("main") }).toEqual(before);
+});
+
+test("/ultrathink-runs resume hands the conflict to the agent, and lands what it resolves", async ({ repo }) => {
+  const base = repo.commit({ "a.txt": "1\n" });
+  repo.commit({ "a.txt": "main's\n" });
+  repo.makeDirty();
+  const before = repo.git("status", "--porcelain");
+  const stopped = await ultrathink(
+    repo,
+    { passes: [writing({ "a.txt": "run's\n" }), nothingLeft] },
+    { args: `--base ${base}` },
+  );
+  expect(stopped).toMatchObject({ code: 1, stdout: expect.stringContaining("/ultrathink-runs resume scripted-run") });
+
+  const merge = "git merge main; printf 'both\\n' > a.txt; git add a.txt; git commit -qm 'Merge main'";
+  const script = { passes: [{ steps: [[bash(merge)]], text: "Resolved." }, nothingLeft] };
+  const resumed = await command(repo, "/ultrathink-runs resume scripted-run", script);
+
+  expect(resumed.stdout).toContain("✔ landed on main with a merge commit");
+  expect(resumed.code).toBe(0);
+  expect(repo.read("a.txt")).toBe("both\n");
+  expect(repo.git("status", "--porcelain")).toBe(before);
 });

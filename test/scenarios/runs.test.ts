@@ -76,8 +76,8 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   }),
   "u17-unborn": { ending: "refused", says: ["make a first one"] },
   "u18-detached": { ending: "refused", says: ["HEAD is detached"] },
-  "u19-main-moved-conflict-one-commit": notLanded("conflicted", "a.txt", "git merge main"),
-  "u20-main-moved-conflict-two-commits": notLanded("conflicted", "a.txt", "git merge main"),
+  "u19-main-moved-conflict-one-commit": notLanded("conflicted", "a.txt", "/ultrathink-runs resume scripted-run"),
+  "u20-main-moved-conflict-two-commits": notLanded("conflicted", "a.txt", "/ultrathink-runs resume scripted-run"),
   "u21-target-checked-out-elsewhere": landed(["/else)"], (built) => {
     expect(readFileSync(join(built.base, "else/w.txt"), "utf8")).toBe("1\n");
   }),

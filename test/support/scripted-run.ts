@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { openRepository } from "../../src/git/repository.ts";
 import type { Agent, TurnEnd } from "../../src/run/agent.ts";
+import type { KnownRun } from "../../src/run/known-runs.ts";
 import { preflight } from "../../src/run/preflight.ts";
-import { type RunOptions, type RunResult, ultrathink } from "../../src/run/ultrathink.ts";
+import { type RunDeps, type RunOptions, type RunResult, resumeRun, ultrathink } from "../../src/run/ultrathink.ts";
 
 /** A whole run without a host: the agent of each pass is a piece of shell text. */
 export interface ScriptedRun {
@@ -14,6 +15,8 @@ export interface ScriptedRun {
   /** Replies of the naming model; `fail` has it fail for good. */
   readonly naming?: "answers" | "fail";
   readonly slug?: string;
+  /** Goes on with this run instead of starting one. */
+  readonly resume?: KnownRun;
 }
 
 export interface ScriptedEnd {
@@ -29,6 +32,7 @@ export async function scriptedRun({
   options,
   naming = "answers",
   slug,
+  resume,
 }: ScriptedRun): Promise<ScriptedEnd> {
   const looked = await preflight(cwd, { env });
   if (looked.kind === "refused") return { result: looked, sent: [] };
@@ -49,16 +53,15 @@ export async function scriptedRun({
       return { kind: "completed", gap: new AbortController().signal };
     },
   });
-  const result = await ultrathink(
-    {
-      ground: { ...looked.ground, repository: await openRepository(cwd, { env }) },
-      complete,
-      progress: () => undefined,
-      enter: (run) => agentIn(run.worktree),
-      leave: () => undefined,
-    },
-    { task: "Do the scripted work", max: 4, land: "auto", reviewInstructions: "Review.", ...options },
-  );
+  const deps: RunDeps = {
+    ground: { ...looked.ground, repository: await openRepository(cwd, { env }) },
+    complete,
+    progress: () => undefined,
+    enter: (run) => agentIn(run.worktree),
+    leave: () => undefined,
+  };
+  const all: RunOptions = { max: 4, land: "auto", reviewInstructions: "Review.", ...options };
+  const result = await (resume ? resumeRun(deps, resume, all) : ultrathink(deps, "Do the scripted work", all));
   return { result, sent };
 }
 

@@ -44,8 +44,8 @@ export async function ultrathink(
 }
 
 /** One command in print mode, such as `/ultrathink-runs`. */
-export function command(repo: TestRepo, prompt: string): Promise<PrintResult> {
-  return piPrint({ cwd: repo.path, home: homeOf(repo), prompt });
+export function command(repo: TestRepo, prompt: string, script?: Script): Promise<PrintResult> {
+  return piPrint({ cwd: repo.path, home: homeOf(repo), prompt, ...(script ? { script } : {}) });
 }
 
 /** Replaces the script of a Pi that runs: `passes` begin with the next user message. */
