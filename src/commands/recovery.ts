@@ -1,6 +1,7 @@
 import type { ExtensionAPI } from "@mariozechner/pi-coding-agent";
 import { GitError } from "../git/git-error.ts";
 import { openRepository } from "../git/repository.ts";
+import { prune } from "../run/prune.ts";
 import { recoverRuns } from "../run/recover-runs.ts";
 import { openChannel } from "../ui/channel.ts";
 import { recoveryLines } from "../ui/runs.ts";
@@ -17,7 +18,9 @@ export function registerRecovery(pi: ExtensionAPI): void {
 async function recovered(cwd: string): Promise<string[]> {
   try {
     const repository = await openRepository(cwd);
-    return recoveryLines(await recoverRuns({ repository, env: process.env }));
+    const lines = recoveryLines(await recoverRuns({ repository, env: process.env }));
+    await prune(repository);
+    return lines;
   } catch (error) {
     if (error instanceof GitError && ["not-a-repository", "unsafe-owner", "not-found"].includes(error.kind)) return [];
     return [`an interrupted landing could not be looked after: ${error instanceof Error ? error.message : error}`];

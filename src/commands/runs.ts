@@ -3,6 +3,7 @@ import { GitError } from "../git/git-error.ts";
 import { openRepository, type Repository } from "../git/repository.ts";
 import type { Tui } from "../host/tui.ts";
 import { knownRuns } from "../run/known-runs.ts";
+import { prune } from "../run/prune.ts";
 import { type Channel, openChannel } from "../ui/channel.ts";
 import { nextActions, runDetails, runsTable } from "../ui/runs.ts";
 import type { ActiveRuns } from "./active-run.ts";
@@ -12,7 +13,8 @@ import { awaitWithoutUi } from "./session-run.ts";
 const WORDS = ["show", "resume", "land", "undo", "discard"] as const;
 const USAGE = `/ultrathink-runs            every run of this repository
 /ultrathink-runs --json     the same for scripts
-/ultrathink-runs show|resume|land|undo|discard <slug>`;
+/ultrathink-runs show|resume|land|undo|discard <slug>
+/ultrathink-runs prune      forget what has been over for 30 days (a start of Pi does so as well)`;
 
 /** One call of the command. */
 export interface Invocation {
@@ -66,6 +68,13 @@ async function command(invocation: Invocation, text: string): Promise<boolean> {
   }
   if (first === "--json") {
     await channel.say(JSON.stringify(all, null, 2));
+    return true;
+  }
+  if (first === "prune") {
+    const { ids, refs } = await prune(repository);
+    await channel.say(
+      `forgot ${ids.length} runs and landings that were over for 30 days (${refs.length} backup references)`,
+    );
     return true;
   }
   const word = WORDS.find((each) => each === first);
