@@ -2,11 +2,13 @@
  * Runs one agent tool without a host: `npm run --silent tool -- <name> '<json>' [--cwd <dir>]`.
  *
  * Prints exactly one JSON object: `{ tool, content, details }` and exit 0 for any answer, refusals among them;
- * `{ tool, error: { message } }` and exit 1 for a failure. npm's own banner goes before it without `--silent`.
+ * `{ tool, error: { message } }` and exit 1 for a failure. Beside the agents' tools there is `runs`, which is not theirs.
+ * npm's own banner goes before it without `--silent`.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { agentTools } from "../tools/index.ts";
+import { runsTool } from "./runs-tool.ts";
 
 const USAGE = "usage: npm run --silent tool -- <name> '<json arguments>' [--cwd <directory>]";
 
@@ -31,7 +33,8 @@ function request(argv: readonly string[]) {
   });
   const [name, json = "{}", ...rest] = positionals;
   if (name === undefined || rest.length > 0) throw new Error(USAGE);
-  const tools = agentTools({ env: process.env, activeRun: () => undefined });
+  const deps = { env: process.env, activeRun: () => undefined };
+  const tools = [...agentTools(deps), runsTool(deps)];
   const tool = tools.find((each) => each.name === name);
   if (tool === undefined) {
     throw new Error(`There is no tool ${name}; the tools are ${tools.map((each) => each.name).join(", ")}. ${USAGE}`);
