@@ -24,6 +24,8 @@ const queues = new Map<string, Promise<unknown>>();
 export interface LockOptions {
   readonly waitMs?: number;
   readonly signal?: AbortSignal | undefined;
+  /** Called once, when somebody else is at work and this call has to wait. */
+  readonly onWait?: (() => void) | undefined;
 }
 
 /**
@@ -39,27 +41,33 @@ export async function withRepositoryLock<T>(
   options: LockOptions = {},
 ): Promise<T> {
   const file = join(commonDir, "ultrathink", "lock");
-  const before = queues.get(file) ?? Promise.resolve();
-  const turn = before.then(async () => {
-    await acquire(file, options);
+  const before = queues.get(file);
+  if (before !== undefined) options.onWait?.();
+  const turn = (before ?? Promise.resolve()).then(async () => {
+    await acquire(file, before === undefined ? options : { ...options, onWait: undefined });
     try {
       return await use();
     } finally {
       await unlink(file).catch(ignoreAbsent); // who deleted it by hand must not turn a success into an error
     }
   });
-  queues.set(
-    file,
-    turn.catch(() => undefined),
-  );
+  const settled = turn.then(ignore, ignore).then(() => {
+    if (queues.get(file) === settled) queues.delete(file);
+  });
+  queues.set(file, settled);
   return turn;
 }
 
-async function acquire(file: string, { waitMs = WAIT_MS, signal }: LockOptions): Promise<void> {
+function ignore(): void {
+  // whoever called for that turn is told
+}
+
+async function acquire(file: string, { waitMs = WAIT_MS, signal, onWait }: LockOptions): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const deadline = Date.now() + waitMs;
   const own = `${file}.${nanoid(10)}`;
   await writeFile(own, JSON.stringify(await thisOwner()));
+  let told = false;
   try {
     for (;;) {
       // A link appears whole or not at all; `wx` would show an empty file to whoever reads it in between.
@@ -68,7 +76,11 @@ async function acquire(file: string, { waitMs = WAIT_MS, signal }: LockOptions):
       if (owner === undefined) continue;
       if ((await liveness(owner)) === "gone") await breakLock(file, owner);
       else if (Date.now() > deadline) throw new RepositoryBusyError(owner, file);
-      else await sleep(POLL_MS, undefined, { signal });
+      else {
+        if (!told) onWait?.();
+        told = true;
+        await sleep(POLL_MS, undefined, { signal });
+      }
     }
   } finally {
     await unlink(own);

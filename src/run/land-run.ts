@@ -34,6 +34,9 @@ export interface LandEnd {
   readonly message?: string | undefined;
 }
 
+/** Other landings, their checks included, go first for so long. */
+const WAIT_MS = 4 * 60 * 60_000;
+
 /** Lands a run's scratch branch on its original branch; its journal knows how far it has come. */
 export async function landRun(
   { repository, run, complete, record, progress }: LandDeps,
@@ -46,15 +49,15 @@ export async function landRun(
   const { id, branch: source, original: target, worktree: retire, originalTip: targetWas } = run;
   const request = { id, source, target, policy, targetWas, message, retire, check };
   const onOutput = (text: string) => progress({ type: "check-output", text });
-  const end = await withRepositoryLock(repository.commonDir, () =>
-    runLanding(
-      { step: "planning", attempt: 1, request },
-      performIn({ repository, signal, onOutput }),
-      async (state) => {
+  const start = { step: "planning", attempt: 1, request } as const;
+  const end = await withRepositoryLock(
+    repository.commonDir,
+    () =>
+      runLanding(start, performIn({ repository, signal, onOutput }), async (state) => {
         await record({ type: "landing", state });
         progress({ type: "landing", step: state.step });
-      },
-    ),
+      }),
+    { waitMs: WAIT_MS, signal, onWait: () => progress({ type: "waiting" }) },
   );
   if (end.step === "landed") await forgetTip(repository, run);
   return { end, message };

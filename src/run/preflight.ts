@@ -8,7 +8,7 @@ import { openRepository, type Repository } from "../git/repository.ts";
 import { commitOid, gitVersion } from "../git/rev-parse.ts";
 import { status } from "../git/status.ts";
 import { worktrees } from "../git/worktree-list.ts";
-import { runWorktreeFolder } from "../worktree/place.ts";
+import { owningRun, runWorktreeFolder } from "../worktree/place.ts";
 
 /** Oldest git with `merge-tree --write-tree`. */
 const GIT_FLOOR = [2, 38] as const;
@@ -70,6 +70,12 @@ async function inspect(repository: Repository, cwd: string, baseRevision: string
   const [main] = all;
   if (here === undefined || main === undefined) {
     return refused(`git does not list ${topLevel} among its worktrees: run git worktree repair there.`);
+  }
+  const owner = owningRun(here);
+  if (owner !== undefined) {
+    return refused(
+      `${topLevel} is the worktree of run ${owner}: start from your own checkout, ${main.path}, or resume that run.`,
+    );
   }
   if (here.branch === undefined) {
     return refused("HEAD is detached, so there is no branch to land on: git switch a branch and start again.");

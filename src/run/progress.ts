@@ -17,5 +17,7 @@ export type Progress =
       readonly subject: string;
       readonly stats: readonly Pick<FileStat, "lines">[];
     }
+  /** Another landing in this repository goes first. */
+  | { readonly type: "waiting" }
   | { readonly type: "check-output"; readonly text: string }
   | { readonly type: "landing"; readonly step: State["step"] };

@@ -43,6 +43,8 @@ export function statusLine(progress: Progress): string | undefined {
       return `v${progress.iteration} changed files · writing the commit message…`;
     case "iteration-committed":
       return `v${progress.iteration} committed ${short(progress.tip)}`;
+    case "waiting":
+      return "waiting for another landing in this repository…";
     case "check-output":
       return `checking… ${lastLine(progress.text)}`;
     case "landing":

@@ -145,7 +145,7 @@ describe("actions", () => {
 });
 
 test("a journal that is torn, damaged or newer hides nothing else", async ({ repo }) => {
-  await scriptedRun({ cwd: repo.path, env: repo.env(), passes: ["echo 1 > work.txt"], slug: "good-run" });
+  await scriptedRun({ cwd: repo.path, env: repo.env(), passes: ["echo 1 > work.txt"], slugs: ["good-run"] });
   const folder = join(repo.path, ".git/ultrathink/runs");
   const [good = ""] = readdirSync(folder);
   appendFileSync(join(folder, good), '{"version":1,"at":1,"rec');

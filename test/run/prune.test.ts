@@ -10,7 +10,7 @@ const journals = (repo: TestRepo) => readdirSync(join(repo.path, ".git/ultrathin
 
 test("what has been over for 30 days is forgotten; kept runs stay, however old", async ({ repo }) => {
   const run = (slug: string, passes: readonly string[]) =>
-    scriptedRun({ cwd: repo.path, env: repo.env(), passes, slug });
+    scriptedRun({ cwd: repo.path, env: repo.env(), passes, slugs: [slug] });
   await run("landed-run", ["echo 1 > a.txt"]);
   await run("kept-run", ["echo 1 > b.txt", "exit 70"]);
   const repository = await openRepository(repo.path, { env: repo.env() });

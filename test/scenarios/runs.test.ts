@@ -141,7 +141,7 @@ async function runsOf(scenario: Scenario, built: Built): Promise<ScriptedEnd[]> 
       env: { ...built.env, BASE: built.base, RUN: `${index + 1}` },
       passes,
       options: { max: maxIterations },
-      slug: parallel === 1 ? "scripted-run" : `scripted-run-${index + 1}`,
+      slugs: [parallel === 1 ? "scripted-run" : `scripted-run-${index + 1}`],
     }),
   );
   return Promise.all(runs);

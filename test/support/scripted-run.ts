@@ -14,7 +14,8 @@ export interface ScriptedRun {
   readonly options?: Partial<RunOptions>;
   /** Replies of the naming model; `fail` has it fail for good. */
   readonly naming?: "answers" | "fail";
-  readonly slug?: string;
+  /** Replies in order; the last one repeats. */
+  readonly slugs?: readonly string[];
   /** Goes on with this run instead of starting one. */
   readonly resume?: KnownRun;
 }
@@ -31,16 +32,17 @@ export async function scriptedRun({
   passes,
   options,
   naming = "answers",
-  slug,
+  slugs = ["scripted-run"],
   resume,
 }: ScriptedRun): Promise<ScriptedEnd> {
   const looked = await preflight(cwd, { env });
   if (looked.kind === "refused") return { result: looked, sent: [] };
   const sent: string[] = [];
   let commits = 0;
+  let asked = 0;
   const complete = async ({ system }: { system: string }): Promise<string> => {
     if (naming === "fail") return "I would rather not";
-    if (system.startsWith("Task: slug")) return JSON.stringify({ slug: slug ?? "scripted-run" });
+    if (system.startsWith("Task: slug")) return JSON.stringify({ slug: slugs[Math.min(asked++, slugs.length - 1)] });
     if (system.startsWith("Task: merge")) return JSON.stringify({ subject: "Merge scripted work", body: "- merged" });
     return JSON.stringify({ subject: `Scripted commit ${++commits}`, body: "- body" });
   };
