@@ -1,11 +1,13 @@
-import type { ExtensionAPI, ExtensionCommandContext } from "@mariozechner/pi-coding-agent";
+import { copyToClipboard, type ExtensionAPI, type ExtensionCommandContext } from "@mariozechner/pi-coding-agent";
 import { GitError } from "../git/git-error.ts";
 import { openRepository, type Repository } from "../git/repository.ts";
+import { modeOf } from "../host/host.ts";
 import type { Tui } from "../host/tui.ts";
-import { knownRuns } from "../run/known-runs.ts";
+import { type KnownRun, knownRuns } from "../run/known-runs.ts";
 import { prune } from "../run/prune.ts";
 import { type Channel, openChannel } from "../ui/channel.ts";
 import { nextActions, runDetails, runsTable } from "../ui/runs.ts";
+import { type PanelAction, runsPanel } from "../ui/runs-panel.ts";
 import type { ActiveRuns } from "./active-run.ts";
 import { act } from "./run-action.ts";
 import { awaitWithoutUi } from "./session-run.ts";
@@ -92,18 +94,51 @@ async function command(invocation: Invocation, text: string): Promise<boolean> {
   return true;
 }
 
-/** Dialogs, in the terminal and over RPC: a run, then what to do with it. */
+/** A run and what to do with it: in the terminal from a panel, over RPC from dialogs. */
 async function choose(invocation: Invocation): Promise<boolean> {
   const { ctx, channel, repository } = invocation;
   const { runs } = await knownRuns(repository);
+  const choice = modeOf(ctx) === "tui" ? await chooseInPanel(invocation, runs) : await chooseInDialogs(ctx, runs);
+  if (choice === undefined) return true;
+  const { known, action } = choice;
+  if (action === "copy path") {
+    await copyToClipboard(known.run.worktree);
+    await channel.say(`copied ${known.run.worktree}`);
+    return true;
+  }
+  if (
+    action === "discard" &&
+    !(await ctx.ui.confirm(`Discard ${known.run.slug}?`, "Its commits stay within reach for 30 days."))
+  ) {
+    return true;
+  }
+  if (action !== "show") return act(invocation, known, action);
+  await channel.say(runDetails(known));
+  return true;
+}
+
+type Choice = { readonly known: KnownRun; readonly action: PanelAction | "show" } | undefined;
+
+function chooseInPanel({ ctx, tui }: Invocation, runs: readonly KnownRun[]): Promise<Choice> {
+  return ctx.ui.custom<Choice>((screen, theme, keybindings, done) => {
+    const panel = runsPanel(runs, { tui, theme, keybindings, done });
+    return {
+      ...panel,
+      handleInput(data) {
+        panel.handleInput(data);
+        screen.requestRender();
+      },
+    };
+  });
+}
+
+async function chooseInDialogs(ctx: ExtensionCommandContext, runs: readonly KnownRun[]): Promise<Choice> {
   const lines = runsTable({ runs, unreadable: [] }).split("\n");
   const picked = await ctx.ui.select("Runs of this repository", lines);
   const known = runs[lines.indexOf(picked ?? "")];
-  if (known === undefined) return true;
-  const actions = nextActions(known);
-  const chosen = actions.length === 0 ? "show" : await ctx.ui.select(runDetails(known), ["show", ...actions]);
+  if (known === undefined) return undefined;
+  const actions = ["show", ...nextActions(known)] as const;
+  const chosen = await ctx.ui.select(runDetails(known), [...actions]);
   const action = actions.find((each) => each === chosen);
-  if (action !== undefined) return act(invocation, known, action);
-  if (chosen === "show") await channel.say(runDetails(known));
-  return true;
+  return action === undefined ? undefined : { known, action };
 }

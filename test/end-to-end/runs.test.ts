@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { expect } from "vitest";
+import { startTmux } from "../support/pi-tmux.ts";
 import { test } from "../support/repo.ts";
-import { bash, command, nothingLeft, ultrathink, worktreeOf, writing } from "../support/ultrathink.ts";
+import { bash, command, homeOf, nothingLeft, ultrathink, worktreeOf, writing } from "../support/ultrathink.ts";
 
 test("/ultrathink-runs shows a kept run, lands it and takes it back", async ({ repo }) => {
   repo.makeDirty();
@@ -52,4 +53,21 @@ test("/ultrathink-runs resume hands the conflict to the agent, and lands what it
   expect(resumed.code).toBe(0);
   expect(repo.read("a.txt")).toBe("both\n");
   expect(repo.git("status", "--porcelain")).toBe(before);
+});
+
+test("the panel in the terminal shows the runs, and a key takes one back", async ({ repo }) => {
+  repo.makeDirty();
+  const before = { ...repo.snapshot(), main: repo.tip("main") };
+  await ultrathink(repo, { passes: [writing({ "a.txt": "a\n" }), nothingLeft] });
+  const terminal = await startTmux({ cwd: repo.path, home: homeOf(repo), size: { columns: 100, rows: 40 } });
+  try {
+    await terminal.type("/ultrathink-runs");
+    await terminal.keys("Enter");
+    await terminal.waitFor(/→ scripted-run {2}landed[\s\S]*u undo · c copy path/);
+    await terminal.keys("u");
+    await terminal.waitFor(/undone: main is back at/);
+  } finally {
+    await terminal.stop();
+  }
+  expect({ ...repo.snapshot(), main: repo.tip("main") }).toEqual(before);
 });
