@@ -8,7 +8,7 @@ import { REVIEW_INSTRUCTIONS } from "../run/prompts.ts";
 import { succeeded } from "../run/report.ts";
 import type { RunDeps, RunOptions, RunResult } from "../run/ultrathink.ts";
 import type { Channel } from "../ui/channel.ts";
-import { statusLine, transcriptLines } from "../ui/progress.ts";
+import { statusLine, transcriptText } from "../ui/progress.ts";
 import { summary } from "../ui/summary.ts";
 import type { ActiveRun, ActiveRuns } from "./active-run.ts";
 import type { Flags } from "./arguments.ts";
@@ -100,7 +100,8 @@ async function run({ ctx, channel, active, config, flags, begin, ground }: Run):
         if (active.sessionHasEnded()) return;
         const status = statusLine(progress);
         if (status !== undefined) channel.status(status);
-        for (const text of transcriptLines(progress)) channel.note(text);
+        const text = transcriptText(progress);
+        if (text !== undefined) channel.note(text);
       },
       enter: async (identity) =>
         active.enter(identity, await redirectionFor(ctx.cwd, ground, identity, config.allowTools)),

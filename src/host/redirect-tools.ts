@@ -55,6 +55,7 @@ export function redirectTools(
     const redirection = current();
     if (redirection === undefined) return undefined;
     const cwd = redirectedCwd(redirection.redirect);
+    if (!existsSync(cwd)) return undefined; // the run has just landed
     const local = createLocalBashOperations();
     return { operations: { exec: (command, _cwd, options) => local.exec(command, cwd, options) } };
   });

@@ -10,6 +10,8 @@ type Phase =
   | { readonly at: "waiting"; readonly message: string }
   | { readonly at: "sent"; readonly message: string }
   | { readonly at: "working" }
+  /** Somebody else has aborted the turn: the user, or the end of the session that follows. */
+  | { readonly at: "aborted" }
   /** The provider failed. When the host has not gone on after `waitMs` of quiet, it will not. */
   | { readonly at: "failing"; readonly error: string; readonly waitMs: number }
   /** The agent has answered. When the host has not gone on after `waitMs` of quiet, it will not. */
@@ -20,6 +22,8 @@ const POLL_MS = 30;
 const BEGIN_LIMIT_MS = 30_000;
 /** A host that is idle for so long in the middle of a turn has dropped it without a word. */
 const LOST_LIMIT_MS = 60_000;
+/** 1.6.0 aborts first and then tells that the session ends. */
+const SESSION_END_MS = 60;
 /** 0.73.1 is idle as soon as its own `agent_end` handler has returned. */
 const SETTLE_MS = POLL_MS;
 /** 0.73.1 asks for credentials before it says that it compacts. */
@@ -47,6 +51,7 @@ export class Turns implements SessionAgent {
   #letGo: (() => void) | undefined;
   #resolve: ((end: TurnEnd) => void) | undefined;
   #clock: NodeJS.Timeout | undefined;
+  #gapAbort: NodeJS.Timeout | undefined;
 
   constructor(host: TurnHost) {
     this.#host = host;
@@ -77,6 +82,7 @@ export class Turns implements SessionAgent {
       case "sent": // aborted as soon as it begins: before that, the host could not be told what to abort
         break;
       case "waiting":
+      case "aborted":
         this.#interrupted();
         break;
       default:
@@ -87,6 +93,7 @@ export class Turns implements SessionAgent {
 
   sessionEnded(): void {
     this.#interruption ??= { kind: "session-ended" };
+    clearTimeout(this.#gapAbort);
     this.#gap?.abort(this.#interruption);
     if (this.#phase.at !== "gap") this.#host.abort();
     this.#interrupted();
@@ -95,6 +102,7 @@ export class Turns implements SessionAgent {
   close(): void {
     if (this.#phase.at === "sent") this.#host.abandon(this.#phase.message);
     clearInterval(this.#clock);
+    clearTimeout(this.#gapAbort);
     this.#phase = { at: "gap" };
     this.#release();
   }
@@ -119,7 +127,7 @@ export class Turns implements SessionAgent {
     const answers = messages.filter(({ role }) => role === "assistant");
     const last = answers.at(-1);
     if (last === undefined || last.stopReason === "aborted") {
-      this.#interrupted();
+      this.#aborted();
     } else if (last.stopReason === "error") {
       // The host counts errors in a row: an answer in between starts a new row.
       this.#failures = answers.length > 1 ? 1 : this.#failures + 1;
@@ -136,7 +144,7 @@ export class Turns implements SessionAgent {
 
   /** The host has nothing more to do; only from one that {@link TurnHost.awaits}. */
   settled(aborted: boolean): void {
-    if (aborted) this.#interrupted();
+    if (aborted) this.#aborted();
     else if (this.#phase.at === "failing") this.#failed(this.#phase.error);
     else if (this.#phase.at === "settling") this.#completed();
     else this.#look();
@@ -171,6 +179,9 @@ export class Turns implements SessionAgent {
       case "working":
         if (quietMs >= LOST_LIMIT_MS) this.#interrupted();
         break;
+      case "aborted":
+        if (quietMs >= SESSION_END_MS) this.#interrupted();
+        break;
       case "failing":
         if (quietMs >= phase.waitMs) this.#failed(phase.error);
         break;
@@ -193,15 +204,27 @@ export class Turns implements SessionAgent {
 
   #completed(signal?: AbortSignal): Promise<void> {
     const gap = new AbortController();
-    const abort = (): void => gap.abort(this.#interruption ?? { kind: "cancelled-by-interrupt" });
-    if (signal?.aborted || this.#interruption !== undefined) abort();
-    signal?.addEventListener("abort", abort, { once: true });
     this.#gap = gap;
+    if (this.#interruption !== undefined) gap.abort(this.#interruption);
     const letGo = new Promise<void>((resolve) => {
       this.#letGo = resolve;
     });
+    // A host that ends the session waits for this handler before it says so.
+    const abort = (): void => {
+      this.#release();
+      const reason: Interruption = { kind: "cancelled-by-interrupt" };
+      this.#gapAbort = setTimeout(() => gap.abort(this.#interruption ?? reason), SESSION_END_MS);
+    };
+    if (signal?.aborted) abort();
+    else signal?.addEventListener("abort", abort, { once: true });
     this.#end({ kind: "completed", gap: gap.signal });
     return letGo;
+  }
+
+  #aborted(): void {
+    if (this.#phase.at === "gap") return;
+    if (this.#host.awaits && this.#interruption === undefined) this.#enter({ at: "aborted" });
+    else this.#interrupted();
   }
 
   #interrupted(): void {

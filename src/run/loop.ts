@@ -81,7 +81,7 @@ export async function iterate(
   };
 
   for (; ; iteration++) {
-    progress({ type: "iteration-started", iteration, max });
+    progress({ type: "iteration-started", iteration, max, branch: run.branch });
     const turn = await agent.turn(message);
     if (turn.kind === "failed") return end({ kind: "agent-error", message: turn.message });
     if (turn.kind === "interrupted") return end(turn.by);
@@ -97,10 +97,12 @@ export async function iterate(
           }
           return end({ kind: "git-error", message: problemSentence(result.problem) });
         case "rejected":
+          progress({ type: "iteration-rejected", iteration });
           if (++rejections > HOOK_ATTEMPTS) return end({ kind: "hook-rejected", output: result.output });
           message = hookMessage(result.output);
           break;
         case "unchanged":
+          progress({ type: "iteration-unchanged", iteration });
           return end({ kind: "no-git-changes" });
         case "committed":
           rejections = 0;

@@ -1,5 +1,5 @@
 import type { FileStat } from "../git/diff-text.ts";
-import type { Oid } from "../git/names.ts";
+import type { BranchName, Oid } from "../git/names.ts";
 import type { State } from "../landing/state.ts";
 import type { Ground } from "./preflight.ts";
 import type { RunIdentity } from "./record.ts";
@@ -8,7 +8,12 @@ import type { RunIdentity } from "./record.ts";
 export type Progress =
   | { readonly type: "preparing"; readonly what: "name" | "worktree" }
   | { readonly type: "started"; readonly run: RunIdentity; readonly ground: Ground; readonly max: number }
-  | { readonly type: "iteration-started"; readonly iteration: number; readonly max: number }
+  | {
+      readonly type: "iteration-started";
+      readonly iteration: number;
+      readonly max: number;
+      readonly branch: BranchName;
+    }
   | { readonly type: "naming"; readonly iteration: number }
   | {
       readonly type: "iteration-committed";
@@ -20,4 +25,7 @@ export type Progress =
   /** Another landing in this repository goes first. */
   | { readonly type: "waiting" }
   | { readonly type: "check-output"; readonly text: string }
+  | { readonly type: "iteration-unchanged"; readonly iteration: number }
+  /** By a commit hook; the agent is told what it said. */
+  | { readonly type: "iteration-rejected"; readonly iteration: number }
   | { readonly type: "landing"; readonly step: State["step"] };

@@ -22,7 +22,7 @@ export function openChannel(pi: ExtensionAPI, ctx: ExtensionContext): Channel {
   // Never a turn of its own: on 1.6.0 a message without this would steer the agent at work.
   const message = (text: string, details: unknown = {}) =>
     pi.sendMessage({ customType: MESSAGE_TYPE, content: text, display: true, details }, { triggerTurn: false });
-  const toStderr = (text: string) => void process.stderr.write(`ultrathink: ${text}\n`);
+  const toStderr = (text: string) => void process.stderr.write(`ultrathink: ${text.replaceAll("\n", "\n  ")}\n`);
   // In print mode nobody else writes there: Pi prints the agent's last answer only, and a report is none.
   const toStdout = async (text: string) => {
     if (modeOf(ctx) === "print") await writeStdout(`${text}\n`);

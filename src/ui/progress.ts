@@ -1,25 +1,29 @@
+import { relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { plural, short } from "../landing/words.ts";
 import type { Progress } from "../run/progress.ts";
 
-/** Lines for the transcript; none for what only a status line shows. */
-export function transcriptLines(progress: Progress): string[] {
+/** What the transcript tells, in one or more lines; `undefined` for what only a status line shows. */
+export function transcriptText(progress: Progress): string | undefined {
   switch (progress.type) {
     case "started": {
       const { run, ground, max } = progress;
-      const stay =
-        ground.uncommitted === 0
-          ? []
-          : [`${plural(ground.uncommitted, "uncommitted file")} in your checkout not part of this run`];
-      const where = `worktree ${run.worktree} on ${run.branch}, from ${run.original} ${short(run.base)}`;
-      return [where, ...stay, `up to ${plural(max, "iteration")} · no sandbox: file tools and shells are redirected`];
+      const { uncommitted } = ground;
+      const stay = uncommitted === 1 ? "stays in your checkout and is" : "stay in your checkout and are";
+      return [
+        `worktree ${relative(ground.checkout, run.worktree)} on ${run.branch}, from ${run.original} ${short(run.base)}`,
+        ...(uncommitted === 0 ? [] : [`${plural(uncommitted, "uncommitted file")} ${stay} not part of this run`]),
+        `up to ${plural(max, "iteration")} · no sandbox: file tools and shells are redirected`,
+      ].join("\n");
     }
-    case "iteration-committed": {
-      const { iteration, tip, subject, stats } = progress;
-      return [`v${iteration} committed ${short(tip)} ${subject}${changed(stats)}`];
-    }
+    case "iteration-committed":
+      return `v${progress.iteration} committed ${short(progress.tip)} ${progress.subject}${changed(progress.stats)}`;
+    case "iteration-unchanged":
+      return `v${progress.iteration} changed nothing`;
+    case "iteration-rejected":
+      return `v${progress.iteration} not committed: a commit hook rejected it`;
     default:
-      return [];
+      return undefined;
   }
 }
 
@@ -36,15 +40,18 @@ export function statusLine(progress: Progress): string | undefined {
     case "preparing":
       return progress.what === "name" ? "naming the run…" : "creating the worktree…";
     case "started":
-      return `${progress.run.branch}`;
+      return undefined;
     case "iteration-started":
-      return `v${progress.iteration}/${progress.max}`;
+      return `v${progress.iteration} of up to ${progress.max} on ${progress.branch}`;
     case "naming":
       return `v${progress.iteration} changed files · writing the commit message…`;
     case "iteration-committed":
       return `v${progress.iteration} committed ${short(progress.tip)}`;
     case "waiting":
       return "waiting for another landing in this repository…";
+    case "iteration-unchanged":
+    case "iteration-rejected":
+      return undefined;
     case "check-output":
       return `checking… ${lastLine(progress.text)}`;
     case "landing":

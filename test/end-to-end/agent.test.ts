@@ -1,16 +1,12 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect } from "vitest";
-import { type TestRepo, test } from "../support/repo.ts";
-import { bash, homeOf, kept, nothingLeft, ultrathink, worktreeOf, write, writing } from "../support/ultrathink.ts";
+import { test } from "../support/repo.ts";
+import { configure } from "../support/session-events.ts";
+import { bash, kept, nothingLeft, ultrathink, worktreeOf, write, writing } from "../support/ultrathink.ts";
 
 const foreignTool = fileURLToPath(new URL("../support/foreign-tool.ts", import.meta.url));
-
-function configure(repo: TestRepo, config: object): void {
-  mkdirSync(join(homeOf(repo), ".pi"), { recursive: true });
-  writeFileSync(join(homeOf(repo), ".pi/ultrathink.json"), JSON.stringify(config));
-}
 
 describe("the agent of a run", () => {
   test("is kept in the worktree, at the user's subdirectory, by every way out that its tools offer", async ({

@@ -1,10 +1,19 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
 import { describe, expect } from "vitest";
 import { host, requests } from "../support/hosts.ts";
-import type { PiEvent } from "../support/pi-print.ts";
-import { isDialog, type PiRpc, startRpc } from "../support/pi-rpc.ts";
-import { type TestRepo, test } from "../support/repo.ts";
+import { isDialog, startRpc } from "../support/pi-rpc.ts";
+import { test } from "../support/repo.ts";
+import {
+  chosen,
+  configFile,
+  configure,
+  noStatus,
+  noteText,
+  prompt,
+  status,
+  summaryOf,
+  thinking,
+} from "../support/session-events.ts";
 import {
   homeOf,
   kept,
@@ -15,35 +24,6 @@ import {
   worktreeOf,
   writing,
 } from "../support/ultrathink.ts";
-
-const configFile = (repo: TestRepo) => join(homeOf(repo), ".pi/ultrathink.json");
-
-function configure(repo: TestRepo, config: object): void {
-  mkdirSync(dirname(configFile(repo)), { recursive: true });
-  writeFileSync(configFile(repo), JSON.stringify(config));
-}
-
-/** The naming model is chosen: no dialog. */
-const chosen = { naming: { provider: "scripted", modelId: "naming" } };
-
-const prompt = (pi: PiRpc, message: string) => pi.send({ type: "prompt", message, streamingBehavior: "steer" });
-
-/** Text of a message that this package has added to the conversation. */
-function noteText(record: PiEvent): string | undefined {
-  const message = record["message"] as { customType?: string; content?: string } | undefined;
-  return record.type === "message_end" && message?.customType === "ultrathink" ? message.content : undefined;
-}
-
-async function summaryOf(pi: PiRpc): Promise<string> {
-  const record = await pi.waitFor((each) => /^[✔✖]/.test(noteText(each) ?? ""));
-  return noteText(record) ?? "";
-}
-
-/** Resolves once the pass that thinks has begun. */
-const thinking = (pi: PiRpc) => pi.waitFor((record) => JSON.stringify(record).includes("Scripted wait"));
-
-const status = (pi: PiRpc, text: RegExp) =>
-  pi.waitFor((record) => record["method"] === "setStatus" && text.test(`${record["statusText"]}`));
 
 describe("over RPC", () => {
   test("the naming model is chosen once, runs follow each other, and the session tells of them", async ({ repo }) => {
@@ -70,7 +50,7 @@ describe("over RPC", () => {
         "ultrathink: a run is going on in this session already: wait for it, or press Escape to end it.",
       );
       expect(await summaryOf(pi)).toMatch(/^✔ landed on main by fast-forward/);
-      await pi.waitFor((record) => record["method"] === "setStatus" && record["statusText"] === undefined);
+      await noStatus(pi);
       expect(JSON.parse(readFileSync(configFile(repo), "utf8"))).toEqual({ max: 3, future: { kept: true }, ...chosen });
 
       nextScript(home, { passes: [writing({ "b.txt": "b\n" }), nothingLeft, { text: "Hello." }] });
@@ -78,19 +58,20 @@ describe("over RPC", () => {
       expect(await summaryOf(pi)).toMatch(/^✔ landed on main by fast-forward/);
       expect(repo.snapshot()).toEqual(withLanded(repo, before, { "a.txt": "a\n", "b.txt": "b\n" }));
 
-      await pi.waitFor((record) => record["method"] === "setStatus" && record["statusText"] === undefined);
+      await noStatus(pi);
       await prompt(pi, "Where am I?");
       await expect.poll(() => requests(home).at(-1), { timeout: 10_000 }).toMatchObject({ lastUser: "Where am I?" });
       expect(requests(home).at(-1)?.cwd).toBe(repo.path);
       expect(pi.records.filter(isDialog)).toHaveLength(1);
       const named = requests(home).filter(({ kind }) => kind === "slug" || kind === "commit");
       expect(new Set(named.map(({ model }) => model))).toEqual(new Set(["naming"]));
-      const notes = pi.records
-        .flatMap((record) => noteText(record) ?? [])
-        .map((note) => note.replace(/[0-9a-f]{7}/g, "…"));
-      expect(notes.slice(0, 2)).toEqual([
-        `worktree ${worktreeOf(repo)} on ultrathink/scripted-run, from main …`,
-        expect.stringContaining("4 uncommitted files"),
+      const notes = pi.records.flatMap((record) => noteText(record) ?? []);
+      expect(notes.slice(0, 3).map((note) => note.replace(/[0-9a-f]{7}/g, "…"))).toEqual([
+        "worktree ../repo.worktrees/scripted-run on ultrathink/scripted-run, from main …\n" +
+          "4 uncommitted files stay in your checkout and are not part of this run\n" +
+          "up to 3 iterations · no sandbox: file tools and shells are redirected",
+        "v1 committed … Scripted commit 1 (1 file, +1 −0)",
+        "v2 changed nothing",
       ]);
     } finally {
       await pi.stop();

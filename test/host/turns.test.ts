@@ -305,6 +305,7 @@ describe("on the current host, which waits for its handlers", () => {
     await pass(0);
     const [first] = ends;
     pressed.abort();
+    await pass(100);
     expect(first?.kind === "completed" && first.gap.reason).toEqual({ kind: "cancelled-by-interrupt" });
 
     turn("review");
@@ -313,6 +314,31 @@ describe("on the current host, which waits for its handlers", () => {
     await pass(1_000);
     expect(ends.at(-1)).toEqual({ kind: "interrupted", by: { kind: "cancelled-by-interrupt" } });
     expect(host.sent).toEqual(["task"]);
+  });
+
+  test("an abort that the end of the session follows is that end, in a turn and between two", async () => {
+    const { host, turns, turn, ends, begin, finish, pass } = start("current");
+    turn("task");
+    begin("task");
+    finish(answer("aborted"));
+    host.idle = true;
+    turns.settled(true);
+    await pass(10);
+    turns.sessionEnded();
+    await pass(0);
+    expect(ends).toEqual([{ kind: "interrupted", by: { kind: "session-ended" } }]);
+
+    const other = start("current");
+    other.turn("task");
+    other.begin("task");
+    const pressed = new AbortController();
+    const held = other.turns.agentEnded([answer()], pressed.signal);
+    await pass(0);
+    pressed.abort();
+    await held; // the host goes on at once
+    other.turns.sessionEnded();
+    const [end] = other.ends;
+    expect(end?.kind === "completed" && end.gap.reason).toEqual({ kind: "session-ended" });
   });
 
   test("an answer that was cut off is complete only when the host does not go on with it", async () => {
