@@ -1,6 +1,18 @@
+import { existsSync } from "node:fs";
 import { describe, expect } from "vitest";
+import { type PiEvent, startPrint } from "../support/pi-print.ts";
 import { test } from "../support/repo.ts";
-import { command, kept, nothingLeft, ultrathink, withLanded, worktreeOf, writing } from "../support/ultrathink.ts";
+import { noteText } from "../support/session-events.ts";
+import {
+  command,
+  homeOf,
+  kept,
+  nothingLeft,
+  ultrathink,
+  withLanded,
+  worktreeOf,
+  writing,
+} from "../support/ultrathink.ts";
 
 describe("a run from a dirty checkout leaves all of it as it was", () => {
   test("and adds what landed by fast-forward: one commit", async ({ repo }) => {
@@ -64,5 +76,40 @@ describe("a run from a dirty checkout leaves all of it as it was", () => {
     expect(stdout).toMatch(/✖ not landed · 1 commit/);
     expect(stdout).toContain("both change a.txt (1 conflict)");
     expect(stdout).toContain("resume: /ultrathink-runs resume scripted-run   (the agent merges main and resolves)");
+  });
+
+  test("and replays the work on what the user commits meanwhile; JSON mode prints nothing but JSON", async ({
+    repo,
+  }) => {
+    repo.makeDirty();
+    const passes = [{ ...writing({ "a.txt": "a\n" }), slowMs: 1_500 }, nothingLeft];
+    const pi = startPrint({
+      home: homeOf(repo),
+      cwd: repo.path,
+      mode: "json",
+      script: { passes },
+      prompt: "/ultrathink Add a",
+    });
+    try {
+      await expect.poll(() => existsSync(`${worktreeOf(repo)}/a.txt`), { timeout: 20_000 }).toBe(true);
+      repo.write({ "other.txt": "other\n" });
+      repo.git("add", "other.txt");
+      repo.git("commit", "--quiet", "--message=other", "--", "other.txt");
+      const before = repo.snapshot();
+      const { code, stdout } = await pi.result();
+
+      expect(repo.snapshot()).toEqual(withLanded(repo, before, { "a.txt": "a\n" }));
+      expect(repo.git("log", "-3", "--format=%s", "main")).toBe("Scripted commit 1\nother\ncommit 2");
+      expect(code).toBe(0);
+      const events = stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as PiEvent);
+      expect(events.map(noteText).filter(Boolean)).toEqual([
+        expect.stringMatching(/^✔ landed on main by rebase and fast-forward/),
+      ]);
+    } finally {
+      await pi.stop();
+    }
   });
 });
