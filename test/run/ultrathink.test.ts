@@ -61,11 +61,11 @@ test("--max ends the run after so many passes, and lands it", async ({ repo }) =
 
 test("a review message asks for the diff since the base and quotes the task", async ({ repo }) => {
   const base = repo.tip("main");
-  const { sent } = await run(repo, twice, { task: "T".repeat(3_000), reviewInstructions: "Look twice." });
-  expect(sent[0]).toBe("T".repeat(3_000));
-  expect(sent[1]).toBe(
-    `Original task: ${"T".repeat(2_000)} […]\n\nReview the changes with \`git diff ${base.slice(0, 12)} HEAD\`.\nLook twice.`,
-  );
+  const { sent } = await run(repo, twice, { reviewInstructions: "Look twice." });
+  expect(sent.slice(0, 2)).toEqual([
+    "Do the scripted work",
+    `Original task: Do the scripted work\n\nReview the changes with \`git diff ${base.slice(0, 12)} HEAD\`.\nLook twice.`,
+  ]);
 });
 
 test("a run that changes nothing leaves nothing behind and is a success", async ({ repo }) => {
