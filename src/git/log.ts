@@ -49,3 +49,7 @@ function parseCommit(record: string): Commit {
     message,
   };
 }
+
+export async function subjectOf(git: Git, commit: Oid): Promise<string> {
+  return (await git(["log", "-1", "--format=%s", "--no-show-signature", commit, "--"])).text().trimEnd();
+}

@@ -31,13 +31,18 @@ export interface Status {
 
 /** Entries of the working tree that differ from HEAD, untracked ones included, and HEAD. Renames are not detected. */
 export async function statusAndHead(git: Git, options: StatusOptions = {}): Promise<Status> {
+  return parseStatus(await statusText(git, options));
+}
+
+/** What {@link parseStatus} reads, held as latin1: with modes and object names, for comparing. */
+export async function statusText(git: Git, options: StatusOptions = {}): Promise<string> {
   const { untracked = "normal", ignored = false, paths, refreshed } = options;
   const args = ["--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-renames", "--ignore-submodules=none"];
   const show = [`--untracked-files=${untracked}`, `--ignored=${ignored ? "matching" : "no"}`];
   const output = await git(["--literal-pathspecs", "status", ...args, ...show, ...pathspecs(paths)], {
     env: refreshed === undefined ? {} : { ...refreshed, GIT_OPTIONAL_LOCKS: "1" },
   });
-  return parseStatus(output.bytes.toString("latin1"));
+  return output.bytes.toString("latin1");
 }
 
 export async function status(git: Git, options: StatusOptions = {}): Promise<readonly StatusEntry[]> {

@@ -1,9 +1,10 @@
 import { refTip } from "../git/for-each-ref.ts";
 import { GitError } from "../git/git-error.ts";
-import { commitsBetween } from "../git/log.ts";
+import { commitsBetween, subjectOf } from "../git/log.ts";
 import type { Oid, RefName } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { moveRefs } from "../git/update-ref.ts";
+import type { SharedChange } from "../isolation/changes.ts";
 import { backupRefs } from "../landing/backup-refs.ts";
 import type { Complete, NamingError } from "../naming/ask.ts";
 import { commitMessage, messageText } from "../naming/message.ts";
@@ -19,6 +20,7 @@ import {
 } from "./iteration.ts";
 import type { Progress } from "./progress.ts";
 import { hookMessage, operationMessage, reviewMessage } from "./prompts.ts";
+import { type Proof, tamperedMessage } from "./proof.ts";
 import type { Recorder, RunIdentity } from "./record.ts";
 import type { Interruption, Stop } from "./stop.ts";
 
@@ -29,6 +31,8 @@ export interface LoopDeps {
   readonly complete: Complete;
   readonly record: Recorder;
   readonly progress: (progress: Progress) => void;
+  /** Looks, after each iteration, at what is the user's alone. */
+  readonly proof: Proof;
 }
 
 export interface LoopOptions {
@@ -46,6 +50,8 @@ export interface LoopEnd {
   /** The first failure of the naming model; commits then carry a plain message that says so. */
   readonly namingFailure?: NamingError | undefined;
   readonly leftOut: readonly LeftOut[];
+  /** What changed in the user's checkout and in the shared repository meanwhile, by whomever. */
+  readonly observed: readonly SharedChange[];
 }
 
 /** Rejections of a commit hook that the agent is asked to mend, in a row. */
@@ -67,7 +73,7 @@ export async function iterate(
   { max, reviewInstructions }: LoopOptions,
   start: LoopStart,
 ): Promise<LoopEnd> {
-  const { repository, run, agent, record, progress } = deps;
+  const { repository, run, agent, record, progress, proof } = deps;
   let { tip, message, iteration } = start;
   let settledTree: Oid | undefined;
   let namingFailure: NamingError | undefined;
@@ -75,9 +81,10 @@ export async function iterate(
   let unfinished = 0;
   let gap: AbortSignal | undefined;
   const leftOut = new Map<string, LeftOut>();
+  const observed: SharedChange[] = [];
   const stash = await stashTip(repository);
   const end = (stop: Stop): LoopEnd => {
-    return { stop, iterations: iteration, tip, gap, namingFailure, leftOut: [...leftOut.values()] };
+    return { stop, iterations: iteration, tip, gap, namingFailure, leftOut: [...leftOut.values()], observed };
   };
 
   for (; ; iteration++) {
@@ -87,6 +94,9 @@ export async function iterate(
     if (turn.kind === "interrupted") return end(turn.by);
     gap = turn.gap;
     try {
+      const verdict = await proof.look();
+      if (verdict.kind === "tampered") return end({ kind: "git-error", message: tamperedMessage(verdict.findings) });
+      observed.push(...verdict.observed);
       const result = await commitWork(deps, { lastTip: tip, settledTree, stash, iteration, gap });
       if (gap.aborted && result.kind !== "committed") return end(gap.reason as Interruption);
       switch (result.kind) {
@@ -131,6 +141,11 @@ async function keepReachable({ git }: Repository, run: RunIdentity, tip: Oid): P
   await moveRefs(git, "ultrathink: iteration", [{ ref: backupRefs(run.id).tip, to: tip }]);
 }
 
+/** git names the branch that an entry was made on: `WIP on topic: …`, `On topic: …`; the user stashes as well. */
+async function isStashOf({ git }: Repository, { branch }: RunIdentity, entry: Oid): Promise<boolean> {
+  return (await subjectOf(git, entry)).toLowerCase().includes(`on ${branch}: `);
+}
+
 async function stashTip({ git }: Repository): Promise<Oid | undefined> {
   return (await refTip(git, "refs/stash" as RefName))?.oid;
 }
@@ -171,7 +186,8 @@ async function commitWork(
   if (staged.kind === "problem") return staged;
   if (staged.kind === "unchanged") {
     const entry = await stashTip(repository);
-    return entry === undefined || entry === stash ? staged : { kind: "problem", problem: { kind: "stashed", entry } };
+    if (entry === undefined || entry === stash || !(await isStashOf(repository, run, entry))) return staged;
+    return { kind: "problem", problem: { kind: "stashed", entry } };
   }
   if (staged.kind === "committed-by-agent") {
     const own = await commitsBetween(repository.git, lastTip, staged.tip);

@@ -1,5 +1,6 @@
 import type { Commit } from "../git/log.ts";
 import type { TreePath, WorktreePath } from "../git/names.ts";
+import type { SharedChange } from "../isolation/changes.ts";
 import type { Note, Outcome, StopReason } from "../landing/state.ts";
 import type { LeftOut } from "./iteration.ts";
 import type { RunIdentity } from "./record.ts";
@@ -50,6 +51,8 @@ export interface RunReport {
   readonly elapsedMs: number;
   /** Files of the worktree that are in no commit for a reason of their own. */
   readonly leftOut: readonly LeftOut[];
+  /** What changed in the user's checkout and in the shared repository meanwhile, by the user or by a command. */
+  readonly observed: readonly SharedChange[];
 }
 
 /** Whether a script may take the run for a success: it landed, was not meant to, or there was nothing to do. */

@@ -1,5 +1,6 @@
 import { GitError } from "../git/git-error.ts";
 import { commitsBetween } from "../git/log.ts";
+import type { SharedChange } from "../isolation/changes.ts";
 import type { Check } from "../landing/state.ts";
 import type { Complete, NamingError } from "../naming/ask.ts";
 import type { Agent } from "./agent.ts";
@@ -9,6 +10,7 @@ import { iterate, type LoopEnd, type LoopStart } from "./loop.ts";
 import type { Ground } from "./preflight.ts";
 import type { Progress } from "./progress.ts";
 import { checkMessage } from "./prompts.ts";
+import { beginProof } from "./proof.ts";
 import type { Recorder, RunIdentity } from "./record.ts";
 import type { Ending, RunReport } from "./report.ts";
 import { prepareResume } from "./resume.ts";
@@ -22,6 +24,8 @@ export interface RunDeps {
   readonly enter: (run: RunIdentity) => Agent | Promise<Agent>;
   /** Called when the work has landed or was preserved: the agent is back in the user's checkout. */
   readonly leave: () => void;
+  /** The agent's commands cannot reach the user's checkout. */
+  readonly sandboxed?: boolean;
   /** Aborts when the user steps in before the first iteration. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -78,19 +82,22 @@ async function drive(deps: RunDeps, options: RunOptions, begun: Begun): Promise<
   const began = Date.now();
   const agent = await deps.enter(run);
   const shared = { repository, run, complete, record, progress };
+  const observed: SharedChange[] = [];
   try {
+    const proof = await beginProof({ repository, checkout, run, env: process.env, sandboxed: deps.sandboxed ?? false });
     let start: LoopStart | undefined = begun.start;
     for (;;) {
-      const loop: LoopEnd = await iterate({ ...shared, agent }, options, start);
+      const loop: LoopEnd = await iterate({ ...shared, agent, proof }, options, start);
       const failure = begun.namingFailure ?? loop.namingFailure;
       const end = failure === undefined ? loop : { ...loop, stop: namingStop(loop.stop, failure.message) };
+      observed.push(...loop.observed);
       const commits = await commitsBetween(repository.git, run.base, end.tip, { firstParent: true });
       const ending = await finish(shared, end, options).catch(unfinished);
       start = nextStart(ending, end, options.max);
       if (start !== undefined) continue;
       const { iterations, stop, leftOut } = end;
       const elapsedMs = Date.now() - began;
-      const report = { run, checkout, stop, ending, iterations, commits, stayed, elapsedMs, leftOut };
+      const report = { run, checkout, stop, ending, iterations, commits, stayed, elapsedMs, leftOut, observed };
       return { kind: "finished", report };
     }
   } finally {

@@ -148,3 +148,24 @@ describe("what is built", () => {
     expect(repo.git("rev-list", "--count", "main")).toBe("4");
   });
 });
+
+test("a target that was moved back since the work began does not get back what was taken out of it", async ({
+  repo,
+}) => {
+  const old = repo.tip("main");
+  const targetWas = repo.commit({ "secret.txt": "s\n" });
+  repo.topic("topic", { "a.txt": "a\n" });
+  repo.git("reset", "--quiet", "--hard", old);
+  const repository = await openRepository(repo.path, { env: repo.env() });
+  const branches = { source: toBranchName("topic"), target: toBranchName("main") };
+  const request = { id: "test", ...branches, policy: "auto", targetWas } as const;
+
+  const end = await runLanding(
+    { step: "planning", attempt: 1, request },
+    performIn({ repository }),
+    async () => undefined,
+  );
+
+  expect(end).toMatchObject({ step: "stopped", reason: { kind: "target-rewritten", was: targetWas, to: old } });
+  expect(repo.tip("main")).toBe(old);
+});

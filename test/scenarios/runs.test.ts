@@ -96,11 +96,21 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   "u37-interrupt-with-edits": preserved("cancelled-by-interrupt", "1 file in that worktree not committed"),
   "u39-two-sessions": landed(),
   "u40-rename-target-during-run": notLanded("branch-missing", "where it was: trunk"),
-  "u41-target-force-moved-back": notLanded("target-rewritten", "no longer contains"),
+  "u41-target-force-moved-back": preserved(
+    "git-error",
+    "refs/heads/main was moved to",
+    "back: git update-ref refs/heads/main",
+  ),
   "u42-empty-after-rebase": landed(["already: it has the same changes"]),
   "u44-big-binary": landed(["larger than 50 MiB: big.bin"], (built) => {
     expect(git(built, "ls-tree", "-r", "--name-only", "main")).not.toContain("big.bin");
   }),
+  "u45-agent-edits-gitattributes-filter": preserved(
+    "git-error",
+    "filter.evil.smudge was set in config",
+    "core.hookspath was set",
+    "--unset-all",
+  ),
 };
 
 const held: string[] = [];

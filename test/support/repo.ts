@@ -101,6 +101,11 @@ export class TestRepo {
     return execFileSync("git", args, { cwd, env: this.env(), encoding: "utf8", stdio: "pipe" }).trimEnd();
   }
 
+  /** A command line, as a person would type it in the checkout. */
+  shell(command: string): void {
+    execFileSync("sh", ["-c", command], { cwd: this.path, env: this.env(), stdio: "pipe" });
+  }
+
   hook(name: string, script: string): void {
     const file = join(this.path, ".git", "hooks", name);
     mkdirSync(dirname(file), { recursive: true });
