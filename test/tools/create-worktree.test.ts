@@ -77,7 +77,7 @@ describe("create_worktree", () => {
     ["parent-missing", (repo: TestRepo) => writeFileSync(join(repo.base, "file"), ""), { worktreePath: "../file/wt" }],
     ["inside-worktree", () => undefined, { worktreePath: "deep/er/wt" }],
     ["changed-by-hook", (repo: TestRepo) => repo.hook("post-checkout", "git update-ref --no-deref HEAD HEAD"), {}],
-    ["git-failed", (repo: TestRepo) => repo.hook("post-checkout", "echo no deps >&2; exit 1"), {}],
+    ["git-failed", (repo: TestRepo) => repo.hook("post-checkout", "touch made-by-hook; exit 1"), {}],
     ["git-failed", (repo: TestRepo) => repo.hook("post-checkout", "exit 1"), { worktreePath: "../p/q/wt" }],
   ] as const) {
     test(`is blocked by ${reason} and leaves nothing: ${JSON.stringify(extra).slice(0, 60)}`, async ({ repo }) => {
