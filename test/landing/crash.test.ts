@@ -107,6 +107,27 @@ describe("SIGKILL at an effect boundary", () => {
   }
 });
 
+describe("SIGKILL while a sync that failed is put back", () => {
+  for (const moment of ["before", "after"] as const) {
+    test(`${moment} its effect is put back at the next start`, async ({ repo }) => {
+      const { worktree, source } = prepare(repo);
+      repo.write({ ".git/info/attributes": "b.txt filter=broken\n" });
+      repo.git("config", "filter.broken.smudge", "false");
+      repo.git("config", "filter.broken.required", "true");
+      const before = { ...repo.snapshot(), main: repo.tip("main") };
+      const { check: _, ...request } = requestFor(worktree, "merge");
+      const child = startChild(repo, { request, die: { step: "restoring", moment } });
+      expect(await child.exit).toBe("SIGKILL");
+
+      const end = await recover(repo, child.journal);
+
+      expect(end).toMatchObject({ step: "stopped", reason: { kind: "sync-failed" } });
+      expect({ ...repo.snapshot(), main: repo.tip("main") }).toEqual(before);
+      expectSound(repo, source);
+    });
+  }
+});
+
 /** The landing's own process and every git that works in the repository. */
 async function killAll(repo: TestRepo, pid: number): Promise<void> {
   killIfThere(pid);
