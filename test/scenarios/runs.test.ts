@@ -1,11 +1,18 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { openRepository } from "../../src/git/repository.ts";
+import { knownRuns } from "../../src/run/known-runs.ts";
+import { recoverRuns } from "../../src/run/recover-runs.ts";
 import type { RunReport } from "../../src/run/report.ts";
+import { nextActions, recoveryLines } from "../../src/ui/runs.ts";
 import { summary } from "../../src/ui/summary.ts";
 import { type ScriptedEnd, scriptedRun } from "../support/scripted-run.ts";
 import { type Built, build, type Scenario, scenarios } from "./scenario.ts";
+
+const RUN_CHILD = fileURLToPath(new URL("../support/run-child.ts", import.meta.url));
 
 interface Expected {
   readonly ending: RunReport["ending"]["kind"] | "refused";
@@ -14,7 +21,7 @@ interface Expected {
   readonly reason?: string;
   /** Must stand in what the user is told. */
   readonly says?: readonly (string | RegExp)[];
-  readonly also?: (built: Built, end: ScriptedEnd) => void;
+  readonly also?: (built: Built, end: ScriptedEnd) => void | Promise<void>;
 }
 
 function git(built: Built, ...args: string[]): string {
@@ -94,6 +101,15 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
   "u34-ignored-file-in-the-way": notLanded("would-overwrite-ignored", "secret.txt"),
   "u36-provider-error": preserved("agent-error", "529 overloaded", "1 file in that worktree not committed"),
   "u37-interrupt-with-edits": preserved("cancelled-by-interrupt", "1 file in that worktree not committed"),
+  "u38-killed-between-passes": landed([], async (built) => {
+    const repository = await openRepository(built.cwd, { env: built.plainEnv });
+    const [second, first] = (await knownRuns(repository)).runs;
+    expect([second?.status, first?.status]).toEqual(["landed", "interrupted"]);
+    expect(second?.run.base).not.toBe(first?.tip);
+    const recovery = await recoverRuns({ repository, env: built.plainEnv });
+    expect(recoveryLines(recovery).join()).toContain("was interrupted and is kept");
+    expect(first && nextActions(first)).toEqual(["resume", "land", "discard"]);
+  }),
   "u39-two-sessions": landed(),
   "u40-rename-target-during-run": notLanded("branch-missing", "where it was: trunk"),
   "u41-target-force-moved-back": preserved(
@@ -125,7 +141,7 @@ describe("a run in a hostile repository", () => {
     test(`${scenario.name}: ${scenario.about} → ${scenario.expect}`, async () => {
       const built = build(scenario);
       try {
-        for (const end of await runsOf(scenario, built)) judge(scenario, built, end);
+        for (const end of await runsOf(scenario, built)) await judge(scenario, built, end);
         const expected = EXPECTED[scenario.name]?.ending;
         expect(await built.problems(expected === "landed" || expected === "nothing-to-land" ? "ok" : "fail")).toEqual(
           [],
@@ -140,10 +156,16 @@ describe("a run in a hostile repository", () => {
 
 /** Most scenarios are one run; `parallel` ones go on at the same time. */
 async function runsOf(scenario: Scenario, built: Built): Promise<ScriptedEnd[]> {
-  const { maxIterations = 4, parallel = 1 } = JSON.parse(scenario.call.json) as {
+  const {
+    maxIterations = 4,
+    parallel = 1,
+    killAfter,
+  } = JSON.parse(scenario.call.json) as {
+    killAfter?: number;
     maxIterations?: number;
     parallel?: number;
   };
+  if (killAfter !== undefined) await runAndKill(scenario, built);
   const passes = scenario.agent.map((text) => text.replace(/\s+# stopReason.*$/, ""));
   const runs = Array.from({ length: parallel }, (_, index) =>
     scriptedRun({
@@ -151,13 +173,23 @@ async function runsOf(scenario: Scenario, built: Built): Promise<ScriptedEnd[]> 
       env: { ...built.env, BASE: built.base, RUN: `${index + 1}` },
       passes,
       options: { max: maxIterations },
-      slugs: [parallel === 1 ? "scripted-run" : `scripted-run-${index + 1}`],
+      slugs: [killAfter !== undefined ? "second-run" : parallel === 1 ? "scripted-run" : `scripted-run-${index + 1}`],
     }),
   );
   return Promise.all(runs);
 }
 
-function judge({ name }: Scenario, built: Built, end: ScriptedEnd): void {
+/** A run in a process of its own, which its agent kills in the pass after the scenario's. */
+function runAndKill({ agent }: Scenario, built: Built): Promise<void> {
+  const passes = JSON.stringify([...agent, "kill -9 $PPID"]);
+  const child = spawn(process.execPath, ["--import", "tsx", RUN_CHILD, built.cwd, passes], {
+    env: built.env,
+    stdio: "ignore",
+  });
+  return new Promise((resolve) => child.on("close", () => resolve()));
+}
+
+async function judge({ name }: Scenario, built: Built, end: ScriptedEnd): Promise<void> {
   const expected = EXPECTED[name];
   const { result } = end;
   const report = result.kind === "finished" ? result.report : undefined;
@@ -168,5 +200,5 @@ function judge({ name }: Scenario, built: Built, end: ScriptedEnd): void {
   });
   if (expected?.reason) expect(report?.ending).toMatchObject({ reason: { kind: expected.reason } });
   for (const words of expected?.says ?? []) expect(told).toMatch(words);
-  expected?.also?.(built, end);
+  await expected?.also?.(built, end);
 }
