@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect } from "vitest";
-import { test } from "../support/repo.ts";
+import { TestRepo, test } from "../support/repo.ts";
 import { configure } from "../support/session-events.ts";
 import { bash, kept, nothingLeft, ultrathink, worktreeOf, write, writing } from "../support/ultrathink.ts";
 
@@ -64,6 +64,30 @@ describe("the agent of a run", () => {
     );
     const { "file lib/key.secret": key, "file lib/mine.txt": mine } = repo.snapshot();
     expect({ key, mine }).toEqual({ key: before["file lib/key.secret"], mine: before["file lib/mine.txt"] });
+  });
+
+  test("works where the name of the checkout is as odd as can be", async () => {
+    const repo = new TestRepo('it\'s $HOME & `ünï` "code"');
+    try {
+      const { code, requests } = await ultrathink(repo, {
+        passes: [
+          {
+            steps: [
+              [write("$MAIN/a.txt", "a\n")],
+              [bash("cd '$MAIN_QUOTED' && pwd > b.txt".replace("$MAIN_QUOTED", repo.path.replaceAll("'", "'\\''")))],
+            ],
+          },
+          nothingLeft,
+        ],
+      });
+      expect(repo.read("b.txt")).toBe(`${worktreeOf(repo)}\n`);
+      expect(repo.read("a.txt")).toBe("a\n");
+      const agent = requests.filter(({ kind }) => kind === "agent");
+      expect(new Set(agent.map(({ cwd }) => cwd))).toEqual(new Set([worktreeOf(repo)]));
+      expect(code).toBe(0);
+    } finally {
+      repo.remove();
+    }
   });
 
   test("may use a foreign tool that is allowed, and sees why a hook rejects its work", async ({ repo }) => {
@@ -130,11 +154,11 @@ describe("the agent of a run", () => {
     const { code, stdout } = await ultrathink(repo, {
       passes: [
         writing({ "a.txt": "a\n" }),
-        { ...writing({ "b.txt": "b\n" }), error: { message: "400 no such luck", times: 9, afterSteps: 1 } },
+        { ...writing({ "b.txt": "b\n" }), error: { message: "503 no such luck", times: 9, afterSteps: 1 } },
       ],
     });
 
-    expect(stdout).toContain("the agent failed: 400 no such luck");
+    expect(stdout).toContain("the agent failed: 503 no such luck");
     expect(stdout).toContain("kept: branch ultrathink/scripted-run (1 commit)");
     expect(repo.read("b.txt", worktreeOf(repo))).toBe("b\n");
     expect(repo.snapshot()).toEqual(before);

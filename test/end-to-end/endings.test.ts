@@ -13,7 +13,6 @@ const working = { ...writing({ "a.txt": "a\n" }), slowMs: 60_000 };
 function expectKept(repo: TestRepo, before: object, slug?: string): void {
   expect({ ...repo.snapshot(), main: repo.tip("main") }).toEqual(before);
   expect(kept(repo, slug)).toEqual({ branch: true, worktree: true, locked: true });
-  expect(repo.read("a.txt", worktreeOf(repo, slug))).toBe("a\n");
   expect(existsSync(join(repo.path, ".git/ultrathink/lock"))).toBe(false);
   expect(readdirSync(join(repo.path, ".git")).filter((name) => name.endsWith(".lock"))).toEqual([]);
 }
@@ -40,6 +39,7 @@ describe("a run whose Pi ends keeps its branch and worktree, and leaves the chec
       pi.kill(signal);
       expect(await pi.result()).toMatchObject(exit);
       expectKept(repo, before);
+      expect(repo.read("a.txt", worktreeOf(repo))).toBe("a\n");
       expect(stops(repo)).toEqual(stopped);
     } finally {
       await pi.stop();
@@ -53,7 +53,7 @@ describe("a run whose Pi ends keeps its branch and worktree, and leaves the chec
     const home = homeOf(repo);
     const pi = startRpc({ home, cwd: repo.path });
     try {
-      nextScript(home, { passes: [working], slugs: ['{"slug":"first"}'] });
+      nextScript(home, { passes: [{ slowMs: 60_000 }], slugs: ['{"slug":"first"}'] }); // nothing is written yet
       await prompt(pi, "/ultrathink Add a");
       await thinking(pi);
       await pi.send({ type: "new_session" });
@@ -67,6 +67,7 @@ describe("a run whose Pi ends keeps its branch and worktree, and leaves the chec
       await thinking(pi);
       expect(await pi.quit()).toEqual({ code: 0, signal: null });
       expectKept(repo, before, "second");
+      expect(repo.read("a.txt", worktreeOf(repo, "second"))).toBe("a\n");
       expect(stops(repo)).toEqual(["session-ended", "session-ended"]);
       expect(pi.records.filter(({ type }) => type === "extension_error")).toEqual([]);
     } finally {

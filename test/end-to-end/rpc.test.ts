@@ -161,8 +161,15 @@ describe("over RPC", () => {
       const dialog = await pi.waitFor(isDialog);
       pi.answer(String(dialog["id"]), { cancelled: true });
       await pi.waitFor(({ message }) => `${message}`.includes("no naming model was chosen, so nothing was started."));
-      expect(existsSync(configFile(repo))).toBe(false);
       expect(traces(repo)).toEqual([]);
+
+      // with --yes no dialog opens: the session's own model names this run, and nothing is remembered
+      nextScript(home, { passes: [writing({ "a.txt": "a\n" })] });
+      await prompt(pi, "/ultrathink --yes --max 1 Add a");
+      expect(await summaryOf(pi)).toMatch(/^✔ landed on main .* · 1 iteration /);
+      expect(pi.records.filter(isDialog)).toHaveLength(2);
+      expect(requests(home).find(({ kind }) => kind === "slug")?.model).toBe("agent");
+      expect(existsSync(configFile(repo))).toBe(false);
     } finally {
       await pi.stop();
     }

@@ -20,10 +20,12 @@ import { type Oid, toOid } from "../../src/git/names.ts";
 export class TestRepo {
   /** Everything the test makes lives below, the repository's linked worktrees included. */
   readonly base = realpathSync(mkdtempSync(join(tmpdir(), "ultratree-")));
-  readonly path = join(this.base, "repo");
+  readonly path: string;
   #commits = 0;
 
-  constructor() {
+  /** @param name of the repository's folder. */
+  constructor(name = "repo") {
+    this.path = join(this.base, name);
     mkdirSync(this.path);
     this.git("init", "--quiet", "--initial-branch=main");
     this.git("config", "user.name", "A U Thor");
