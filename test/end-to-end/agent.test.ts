@@ -67,7 +67,7 @@ describe("the agent of a run", () => {
   });
 
   test("works where the name of the checkout is as odd as can be", async () => {
-    const repo = new TestRepo('it\'s $HOME & `ünï` "code"');
+    const repo = new TestRepo('it\'s $& `ünï` "code"');
     try {
       const { code, requests } = await ultrathink(repo, {
         passes: [

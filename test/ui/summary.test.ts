@@ -26,6 +26,7 @@ const report: RunReport = {
   stayed: 0,
   elapsedMs: 130_400,
   leftOut: [],
+  observed: [],
 };
 
 const preserved = { kind: "preserved", asAsked: false, uncommitted: 0, worktreeGone: false } as const;
