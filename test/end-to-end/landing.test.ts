@@ -91,7 +91,7 @@ describe("a run from a dirty checkout leaves all of it as it was", () => {
       prompt: "/ultrathink Add a",
     });
     try {
-      await expect.poll(() => existsSync(`${worktreeOf(repo)}/a.txt`), { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => existsSync(`${worktreeOf(repo)}/a.txt`), { timeout: 45_000 }).toBe(true);
       repo.write({ "other.txt": "other\n" });
       repo.git("add", "other.txt");
       repo.git("commit", "--quiet", "--message=other", "--", "other.txt");
