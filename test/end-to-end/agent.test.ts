@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect } from "vitest";
+import { quote } from "../../src/isolation/redirect.ts";
 import { TestRepo, test } from "../support/repo.ts";
 import { configure } from "../support/session-events.ts";
 import { bash, kept, nothingLeft, ultrathink, worktreeOf, write, writing } from "../support/ultrathink.ts";
@@ -68,17 +69,10 @@ describe("the agent of a run", () => {
 
   test("works where the name of the checkout is as odd as can be", async () => {
     const repo = new TestRepo('it\'s $& `ünï` "code"');
+    const main = quote(repo.path);
     try {
       const { code, requests } = await ultrathink(repo, {
-        passes: [
-          {
-            steps: [
-              [write("$MAIN/a.txt", "a\n")],
-              [bash("cd '$MAIN_QUOTED' && pwd > b.txt".replace("$MAIN_QUOTED", repo.path.replaceAll("'", "'\\''")))],
-            ],
-          },
-          nothingLeft,
-        ],
+        passes: [{ steps: [[write("$MAIN/a.txt", "a\n")], [bash(`cd ${main} && pwd > b.txt`)]] }, nothingLeft],
       });
       expect(repo.read("b.txt")).toBe(`${worktreeOf(repo)}\n`);
       expect(repo.read("a.txt")).toBe("a\n");
