@@ -19,3 +19,22 @@ export async function hiddenEntries(git: Git): Promise<HiddenEntry[]> {
   }
   return entries;
 }
+
+/** Rules in the syntax of gitignore(5). */
+export interface IgnoreRules {
+  /** Outweigh those of `file`. */
+  readonly patterns: readonly string[];
+  /** Absolute path. */
+  readonly file: string | undefined;
+}
+
+/**
+ * Untracked files that `rules` match, ignored ones included, relative to the top of the worktree. A directory with
+ * nothing else in it ends in a slash and stands for all of them, which may be listed as well.
+ */
+export async function matchingFiles(git: Git, { patterns, file }: IgnoreRules): Promise<TreePath[]> {
+  const rules = patterns.map((pattern) => `--exclude=${pattern}`);
+  if (file !== undefined) rules.push(`--exclude-from=${file}`);
+  const output = await git(["ls-files", "-z", "--others", "--ignored", "--directory", ...rules]);
+  return output.records();
+}

@@ -2,7 +2,13 @@ import type { Git } from "./git.ts";
 import { isOid, type Oid, pathText, type TreePath } from "./names.ts";
 
 export type StatusEntry =
-  | { readonly kind: "changed"; readonly xy: string; readonly path: TreePath }
+  | {
+      readonly kind: "changed";
+      readonly xy: string;
+      readonly path: TreePath;
+      /** What HEAD has there; zeros when it has nothing. */
+      readonly head: { readonly mode: string; readonly oid: string };
+    }
   | { readonly kind: "renamed"; readonly xy: string; readonly path: TreePath; readonly from: TreePath }
   | { readonly kind: "unmerged"; readonly xy: string; readonly path: TreePath }
   | { readonly kind: "untracked"; readonly path: TreePath }
@@ -76,7 +82,7 @@ export function parseStatus(stdout: string): Status {
     const xy = fields[1] ?? "";
     switch (type) {
       case "1":
-        entries.push({ kind: "changed", xy, path });
+        entries.push({ kind: "changed", xy, path, head: { mode: fields[3] ?? "", oid: fields[6] ?? "" } });
         break;
       case "u":
         entries.push({ kind: "unmerged", xy, path });

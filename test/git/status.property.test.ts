@@ -7,8 +7,12 @@ import { test as withRepo } from "../support/repo.ts";
 
 const path = fc.uint8Array({ min: 1, minLength: 1, maxLength: 20 }).map((bytes) => treePath(Buffer.from(bytes)));
 const xy = fc.stringMatching(/^[.MTADRCU]{2}$/);
+const inHead = fc.record({
+  mode: fc.constantFrom("000000", "100644", "100755", "120000", "160000"),
+  oid: fc.constantFrom("0".repeat(40), "1".repeat(40), "a".repeat(64)),
+});
 const entry: fc.Arbitrary<StatusEntry> = fc.oneof(
-  fc.record({ kind: fc.constant("changed" as const), xy, path }),
+  fc.record({ kind: fc.constant("changed" as const), xy, path, head: inHead }),
   fc.record({ kind: fc.constant("unmerged" as const), xy, path }),
   fc.record({ kind: fc.constant("renamed" as const), xy, path, from: path }),
   fc.record({ kind: fc.constantFrom("untracked" as const, "ignored" as const), path }),
@@ -21,7 +25,7 @@ const OID = "0".repeat(40);
 function print(each: StatusEntry): string {
   switch (each.kind) {
     case "changed":
-      return `1 ${each.xy} N... 100644 100644 100644 ${OID} ${OID} ${each.path}\0`;
+      return `1 ${each.xy} N... ${each.head.mode} 100644 100644 ${each.head.oid} ${OID} ${each.path}\0`;
     case "renamed":
       return `2 ${each.xy} N... 100644 100644 100644 ${OID} ${OID} R100 ${each.path}\0${each.from}\0`;
     case "unmerged":
