@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { Commit } from "../git/log.ts";
 import { askFor, type Complete, NamingError } from "./ask.ts";
 import { excerpt, MATERIAL_LIMIT_BYTES, redact } from "./bounds.ts";
+import { printable } from "./printable.ts";
 
 const Message = Type.Object({
   subject: Type.String({ pattern: "\\S", maxLength: 1_000 }),
@@ -66,7 +67,7 @@ async function ask(
 ): Promise<CommitMessage> {
   try {
     const { subject, body = "" } = await askFor(complete, question, Message);
-    return { subject: cutSubject(subject), body: body.trim() };
+    return { subject: cutSubject(subject), body: printable(body).trim() };
   } catch (error) {
     if (!(error instanceof NamingError)) throw error;
     return { subject: plain, body: "", failure: error };
@@ -75,7 +76,7 @@ async function ask(
 
 /** One line, cut at a word. */
 export function cutSubject(subject: string): string {
-  const line = subject.replace(/\s+/g, " ").trim();
+  const line = printable(subject.replace(/\s+/g, " ")).trim();
   if ([...line].length <= SUBJECT_LIMIT) return line;
   const cut = [...line].slice(0, SUBJECT_LIMIT - 1).join("");
   const space = cut.lastIndexOf(" ");

@@ -49,6 +49,14 @@ describe("commitMessage", () => {
   });
 });
 
+test("what a model says cannot move a reader's cursor", async () => {
+  const { complete } = asking(
+    JSON.stringify({ subject: "Say \u001b[2Jhello\u0007\tagain", body: "- a\u202Eb\r\n- \u001b]8;;x\u0007c" }),
+  );
+  const { subject, body } = await commitMessage(complete, change);
+  expect({ subject, body }).toEqual({ subject: "Say hello again", body: "- ab\n- c" });
+});
+
 test("mergeMessage lists the commits, within the limit", async () => {
   const { complete, asked } = asking('{"subject":"Merge it"}');
   const commit = { subject: "One", body: "- b".repeat(30_000) } as Parameters<typeof mergeMessage>[2][number];
