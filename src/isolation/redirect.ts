@@ -47,7 +47,8 @@ export function originalPath(redirect: Redirect, redirected: string): string | u
   return join(main, redirected.slice(redirect.worktree.length));
 }
 
-function isInside(path: string, folder: string): boolean {
+/** `folder` itself counts. */
+export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }
 
@@ -81,11 +82,13 @@ function rewritePaths(redirect: Redirect, command: string, home: string): string
   const names = namesInShell(redirect, home);
   const found = [...names.keys()].sort((a, b) => b.length - a.length).map(escapeRegExp);
   if (found.length === 0) return command;
-  const pattern = new RegExp(`${BEFORE}(?:${found.join("|")})${AFTER}`, "gu");
+  const name = `(?:${found.join("|")})`;
+  // Looks back only where one begins: at every character of a long word it would take seconds.
+  const pattern = new RegExp(`(?=${name})${BEFORE}${name}${AFTER}`, "gu");
   return command.replace(pattern, (match, offset: number) => {
-    const name = names.get(match) ?? match;
+    const other = names.get(match) ?? match;
     // The worktree may be inside the checkout: its own paths are right as they are.
-    return name.length > match.length && command.startsWith(name, offset) ? match : name;
+    return other.length > match.length && command.startsWith(other, offset) ? match : other;
   });
 }
 

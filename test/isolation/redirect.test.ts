@@ -176,6 +176,13 @@ describe("redirectCommand", () => {
   });
 });
 
+test("redirectCommand is quick on long words, such as encoded files", () => {
+  const word = "x".repeat(200_000);
+  const start = performance.now();
+  expect(shell(beside, `echo ${word} /src/shop/a`)).toBe(`echo ${word} /src/shop.worktrees/run/a`);
+  expect(performance.now() - start).toBeLessThan(1_000); // half a millisecond; it took minutes
+});
+
 test("redirectPowerShell starts in the worktree and rewrites paths", () => {
   expect(redirectPowerShell(at("/src/it's"), "Get-Content '/src/shop/a'", HOME)).toBe(
     "Set-Location -LiteralPath '/src/it''s.worktrees/run' -ErrorAction Stop\nGet-Content '/src/shop/a'",
