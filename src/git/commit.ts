@@ -16,6 +16,13 @@ export async function stageAll(git: Git, except: readonly TreePath[] = []): Prom
   return toOid(output.text().trim());
 }
 
+/** Puts index entries back to what HEAD has; files stay. */
+export async function unstage(git: Git, paths: readonly TreePath[]): Promise<void> {
+  if (paths.length === 0) return;
+  const stdin = Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
+  await git(["--literal-pathspecs", "restore", "--staged", "--quiet", ...FROM_STDIN], { stdin });
+}
+
 /** Pathspecs by way of stdin: paths are bytes, arguments are text. */
 const FROM_STDIN = ["--pathspec-from-file=-", "--pathspec-file-nul"];
 

@@ -18,3 +18,9 @@ export async function settingsMatching(git: Git, pattern: string): Promise<Setti
 export function isTrue(settings: readonly Setting[], key: string): boolean {
   return settings.findLast(([name]) => name === key)?.[1] === "true";
 }
+
+/** The value of exactly `key`, the last of several; `undefined` when it is not set. */
+export async function setting(git: Git, key: string): Promise<string | undefined> {
+  const output = await git(["config", "-z", "--get", key], { okCodes: [0, 1] });
+  return output.code === 0 ? output.text().slice(0, -1) : undefined;
+}

@@ -1,6 +1,7 @@
 import type { BranchName, Oid, TreePath, WorktreePath } from "../git/names.ts";
 import type { Operation } from "../git/operation.ts";
 import type { WorktreeDirs } from "../git/rev-parse.ts";
+import type { Birth } from "../worktree/changes.ts";
 
 /**
  * How the target gets there: `auto` rebases a single commit and merges more; `integrate` fast-forwards where
@@ -23,6 +24,8 @@ export interface Request {
   readonly message?: string | undefined;
   /** A linked worktree that is done with when the landing is: removed, and its branch `source` deleted. */
   readonly retire?: WorktreePath | undefined;
+  /** Of that worktree: what in it is nobody's work. */
+  readonly born?: Birth | undefined;
   /** Must succeed on the candidate's files before the target moves. */
   readonly check?: Check | undefined;
 }

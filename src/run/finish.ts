@@ -1,5 +1,4 @@
 import { refTip } from "../git/for-each-ref.ts";
-import { GitError } from "../git/git-error.ts";
 import { branchRef, type Oid, type TreePath } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { status } from "../git/status.ts";
@@ -9,6 +8,8 @@ import { removeWorktree, unlockWorktree } from "../git/worktree.ts";
 import { worktrees } from "../git/worktree-list.ts";
 import { withRepositoryLock } from "../journal/lock.ts";
 import type { Check, Policy } from "../landing/state.ts";
+import { changesIn } from "../worktree/changes.ts";
+import { deleteWorktree } from "../worktree/delete.ts";
 import { type LandDeps, landRun } from "./land-run.ts";
 import type { LoopEnd } from "./loop.ts";
 import type { RunIdentity } from "./record.ts";
@@ -29,11 +30,11 @@ export async function finish(deps: FinishDeps, end: LoopEnd, { land: mode, check
   const { repository, run, record } = deps;
   await record({ type: "stopped", stop: end.stop, tip: end.tip });
   const tip = await branchTip(deps, end);
-  const { uncommitted, ignored } = await leftIn(repository, run);
+  const { uncommitted, untouched, ignored } = await leftIn(repository, run);
   const empty = tip === run.base && uncommitted === 0;
   // Whoever ends the session may end the process: what is half cleaned up then would be in the way of a resume.
   const keeps = end.stop.kind === "git-error" || end.stop.kind === "session-ended";
-  if (empty && !keeps) return { ...(await cleanUp(deps, run.base)), ignored };
+  if (empty && !keeps) return { ...(await cleanUp(deps, untouched)), ignored };
   const lands = landsAfter(end.stop);
   if (!lands || mode === "none") {
     return {
@@ -62,19 +63,14 @@ async function branchTip({ repository: { git }, run }: FinishDeps, { tip }: Loop
 /** Nothing was committed and nothing lies about: worktree and branch go. */
 async function cleanUp(
   { repository, run, record }: FinishDeps,
-  base: Oid,
+  untouched: boolean,
 ): Promise<Ending & { kind: "nothing-to-land" }> {
   return withRepositoryLock(repository.commonDir, async () => {
-    try {
-      await unlockWorktree(repository.git, run.worktree);
-      await removeWorktree(repository.git, run.worktree);
-      await deleteRef(repository.git, branchRef(run.branch), base);
-      await record({ type: "cleaned" });
-      return { kind: "nothing-to-land", ignored: [] };
-    } catch (error) {
-      if (!(error instanceof GitError)) throw error;
-      return { kind: "nothing-to-land", ignored: [], kept: { worktree: run.worktree, why: error.message } };
-    }
+    const why = await deleteWorktree(repository, run.worktree, { untouched });
+    if (why !== undefined) return { kind: "nothing-to-land", ignored: [], kept: { worktree: run.worktree, why } };
+    await deleteRef(repository.git, branchRef(run.branch), run.base);
+    await record({ type: "cleaned" });
+    return { kind: "nothing-to-land", ignored: [] };
   });
 }
 
@@ -91,13 +87,22 @@ async function forgetMissingWorktree({ git }: Repository, run: RunIdentity): Pro
 interface Left {
   /** Entries in no commit. */
   readonly uncommitted: number;
-  /** What git ignores: it goes with the worktree. A directory that is ignored whole counts once. */
+  /** Whether there are others, which nobody has touched. */
+  readonly untouched: boolean;
+  /** What git ignores, or was copied in: it goes with the worktree. A whole directory counts once. */
   readonly ignored: readonly TreePath[];
 }
 
-async function leftIn(repository: Repository, run: RunIdentity): Promise<Left> {
-  if ((await fileKind(run.worktree, ".git" as TreePath)) === "absent") return { uncommitted: 0, ignored: [] };
-  const entries = await status(repository.at(run.worktree), { untracked: "all", ignored: true });
+async function leftIn(repository: Repository, { worktree, born }: RunIdentity): Promise<Left> {
+  if ((await fileKind(worktree, ".git" as TreePath)) === "absent") {
+    return { uncommitted: 0, untouched: false, ignored: [] };
+  }
+  const entries = await status(repository.at(worktree), { untracked: "all", ignored: true });
+  const { work, untouched, copied } = await changesIn(worktree, entries, born);
   const ignored = entries.filter(({ kind }) => kind === "ignored").map(({ path }) => path);
-  return { uncommitted: entries.length - ignored.length, ignored };
+  return {
+    uncommitted: work.length,
+    untouched: untouched.length + copied.length > 0,
+    ignored: [...ignored, ...copied],
+  };
 }

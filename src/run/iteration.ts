@@ -1,5 +1,5 @@
 import { lstat } from "node:fs/promises";
-import { commitIndex, stageAll } from "../git/commit.ts";
+import { commitIndex, stageAll, unstage } from "../git/commit.ts";
 import { type FileStat, fileStats, patch } from "../git/diff-text.ts";
 import type { Git } from "../git/git.ts";
 import { isAncestor } from "../git/merge-base.ts";
@@ -10,11 +10,13 @@ import { commitOid, treeOids, worktreeDirs } from "../git/rev-parse.ts";
 import { type StatusEntry, status } from "../git/status.ts";
 import { absolute, fileKind, ifAbsent } from "../git/tree-file.ts";
 import { worktrees } from "../git/worktree-list.ts";
+import { type Birth, changesIn } from "../worktree/changes.ts";
 
 /** Where a run's commits go. */
 export interface Scratch {
   readonly worktree: WorktreePath;
   readonly branch: BranchName;
+  readonly born?: Birth | undefined;
 }
 
 /** Why an iteration's work cannot be committed as it is. What is there is left alone. */
@@ -40,8 +42,11 @@ export type Staged =
 /** In the worktree, and in no commit. */
 export interface LeftOut {
   readonly path: TreePath;
-  /** A repository of its own, whose content a commit would not hold; or a file over the size limit. */
-  readonly why: "nested-repository" | "too-large";
+  /**
+   * A repository of its own, whose content a commit would not hold; a file over the size limit; a copy of an ignored
+   * file of the user's, which is ignored no longer.
+   */
+  readonly why: "nested-repository" | "too-large" | "copied-in";
 }
 
 /** Larger files are named, not committed: they would be in the history for good. */
@@ -73,16 +78,31 @@ export async function stageIteration(
   if (tip === undefined) throw new TypeError(`${scratch.branch} has no commit`);
   const settled: Staged = { kind: tip === lastTip ? "unchanged" : "committed-by-agent", tip };
 
-  const entries = await status(git, { untracked: "all" });
-  if (entries.length === 0) return settled;
-  const leftOut = await notToCommit(scratch.worktree, entries, sizeLimitBytes);
-  const tree = await stageAll(
-    git,
-    leftOut.map(({ path }) => path),
-  );
+  const found = await stageWork(git, scratch, sizeLimitBytes);
+  if (found === undefined) return settled;
+  const { tree, leftOut } = found;
   const [tipTree] = await treeOids(git, [tip]);
   if (tipTree === undefined || tree === tipTree || tree === settledTree) return settled;
   return { kind: "staged", tip, tree, stats: await fileStats(git, tipTree, tree), leftOut };
+}
+
+/** The working tree as a commit of it would have it, staged; `undefined` when that is HEAD. */
+async function stageWork(
+  git: Git,
+  { worktree, born }: Scratch,
+  sizeLimitBytes: number,
+): Promise<{ readonly tree: Oid; readonly leftOut: readonly LeftOut[] } | undefined> {
+  const entries = await status(git, { untracked: "all" });
+  if (entries.length === 0) return undefined;
+  const { work, untouched, copied, stagedCopies } = await changesIn(worktree, entries, born);
+  await unstage(git, stagedCopies);
+  if (work.length === 0) return undefined;
+  const leftOut = [
+    ...(await notToCommit(worktree, work, sizeLimitBytes)),
+    ...copied.map((path) => ({ path, why: "copied-in" }) as const),
+  ];
+  const except = [...leftOut.map(({ path }) => path), ...untouched];
+  return { tree: await stageAll(git, except), leftOut };
 }
 
 async function notToCommit(
@@ -102,15 +122,8 @@ async function notToCommit(
 }
 
 /** The working tree as it is right after a commit, when a hook has left it dirty. */
-export async function settledTreeOf(repository: Repository, { worktree }: Scratch): Promise<Oid | undefined> {
-  const git = repository.at(worktree);
-  const entries = await status(git, { untracked: "all" });
-  if (entries.length === 0) return undefined;
-  const leftOut = await notToCommit(worktree, entries, SIZE_LIMIT_BYTES);
-  return stageAll(
-    git,
-    leftOut.map(({ path }) => path),
-  );
+export async function settledTreeOf(repository: Repository, scratch: Scratch): Promise<Oid | undefined> {
+  return (await stageWork(repository.at(scratch.worktree), scratch, SIZE_LIMIT_BYTES))?.tree;
 }
 
 /** Commits what {@link stageIteration} staged, the user's hooks in effect. @throws {GitError} as {@link commitIndex}. */

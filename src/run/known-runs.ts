@@ -72,7 +72,8 @@ export async function knownRuns({ commonDir }: Repository): Promise<KnownRuns> {
 async function knownRun(records: readonly RunRecord[], startedAt: number): Promise<KnownRun | undefined> {
   const [first] = records;
   if (first?.type !== "started") return undefined;
-  const { run } = first;
+  const born = records.findLast((record) => record.type === "prepared")?.born;
+  const run = born === undefined ? first.run : { ...first.run, born };
   const resumed = records.findLastIndex(({ type }) => type === "resumed");
   const resumption = records[resumed];
   const owner = await liveness(resumption?.type === "resumed" ? resumption.owner : run.owner);
@@ -112,6 +113,7 @@ function statusOf(
 function toRunRecord(value: unknown): RunRecord {
   const types: readonly RunRecord["type"][] = [
     "started",
+    "prepared",
     "iteration",
     "stopped",
     "landing",

@@ -42,12 +42,15 @@ export async function landRun(
   { repository, run, complete, record, progress }: LandDeps,
   { policy, check, signal }: LandOptions,
 ): Promise<LandEnd> {
-  const commits = await commitsBetween(repository.git, run.base, branchRef(run.branch), { firstParent: true });
+  const branch = branchRef(run.branch);
+  const commits = (await refTip(repository.git, branch))
+    ? await commitsBetween(repository.git, run.base, branch, { firstParent: true })
+    : []; // the landing says that the branch is missing
   const merges = policy === "squash" || policy === "merge" || (policy === "auto" && commits.length > 1);
   const plain = `Merge ultrathink/${run.slug} into ${run.original}`;
   const message = merges ? messageText(await mergeMessage(complete, run.task, commits, plain, signal)) : undefined;
-  const { id, branch: source, original: target, worktree: retire, originalTip: targetWas } = run;
-  const request = { id, source, target, policy, targetWas, message, retire, check };
+  const { id, branch: source, original: target, worktree: retire, originalTip: targetWas, born } = run;
+  const request = { id, source, target, policy, targetWas, message, retire, born, check };
   const onOutput = (text: string) => progress({ type: "check-output", text });
   const start = { step: "planning", attempt: 1, request } as const;
   const end = await withRepositoryLock(

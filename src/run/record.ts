@@ -3,6 +3,7 @@ import type { Repository } from "../git/repository.ts";
 import { appendRecord, journalPath } from "../journal/journal.ts";
 import type { Owner } from "../journal/owner.ts";
 import type { State } from "../landing/state.ts";
+import type { Birth } from "../worktree/changes.ts";
 import type { Stop } from "./stop.ts";
 
 /** What a run is, from its first record on. */
@@ -17,12 +18,16 @@ export interface RunIdentity {
   readonly originalTip: Oid;
   readonly task: string;
   readonly owner: Owner;
+  /** Known, and recorded by itself, once the worktree is ready for the agent. */
+  readonly born?: Birth | undefined;
 }
 
 /** Lines of a run's journal, in the order in which they can occur. */
 export type RunRecord =
   /** Written before the worktree is created. */
   | { readonly type: "started"; readonly run: RunIdentity }
+  /** The worktree has all that it gets: the agent may be let in. */
+  | { readonly type: "prepared"; readonly born: Birth }
   /** Another session, or the same one, goes on with it. */
   | { readonly type: "resumed"; readonly owner: Owner }
   | { readonly type: "iteration"; readonly iteration: number; readonly tip: Oid }

@@ -35,7 +35,7 @@ export async function includedPaths(
 }
 
 /** Paths in both lists, where a directory stands for all that is in it. */
-export function inBoth(one: readonly TreePath[], other: readonly TreePath[]): TreePath[] {
+function inBoth(one: readonly TreePath[], other: readonly TreePath[]): TreePath[] {
   const [first, second] = [new Set<string>(one), new Set<string>(other)];
   const both = new Set<string>([
     ...one.filter((path) => second.has(path) || isBelowAny(path, second)),
@@ -45,7 +45,7 @@ export function inBoth(one: readonly TreePath[], other: readonly TreePath[]): Tr
 }
 
 /** Whether a directory of `paths` holds `path`. */
-export function isBelowAny(path: string, paths: ReadonlySet<string>): boolean {
+function isBelowAny(path: string, paths: ReadonlySet<string>): boolean {
   for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) {
     const folder = path.slice(0, slash + 1);
     if (folder !== path && paths.has(folder)) return true;

@@ -11,8 +11,10 @@ import type { Repository } from "../git/repository.ts";
 import { repositoryPlace } from "../git/rev-parse.ts";
 import { status } from "../git/status.ts";
 import { fileKind, ifAbsent } from "../git/tree-file.ts";
-import { removeWorktree } from "../git/worktree.ts";
 import { type Worktree, worktrees } from "../git/worktree-list.ts";
+import { changesIn } from "./changes.ts";
+import { deleteWorktree } from "./delete.ts";
+import { ignoredInSubmodules } from "./submodules.ts";
 
 export interface RemoveRequest {
   /** Exactly as git lists it. */
@@ -70,6 +72,7 @@ export async function removeLinkedWorktree(repository: Repository, request: Remo
   const missing = (await lstat(worktree.path).catch(ifAbsent)) === undefined;
   const branch = worktree.branch === undefined ? undefined : refBranch(worktree.branch);
   let deletedIgnored: readonly TreePath[] = [];
+  let untouched = false;
   if (!missing) {
     const content = await contentOf(repository, worktree, all);
     if (content.problem) return refuse(content.problem);
@@ -77,17 +80,10 @@ export async function removeLinkedWorktree(repository: Repository, request: Remo
       return refuse({ kind: "ignored-files", paths: content.ignored });
     }
     deletedIgnored = content.ignored;
+    untouched = content.untouched;
   }
-  try {
-    await removeWorktree(repository.git, worktree.path);
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    return refuse({
-      kind: "left-over",
-      output: error.command.stderr.trim(),
-      ...(await leftOver(repository, worktree)),
-    });
-  }
+  const output = await deleteWorktree(repository, worktree.path, { untouched });
+  if (output !== undefined) return refuse({ kind: "left-over", output, ...(await leftOver(repository, worktree)) });
   return { kind: "removed", branch, head: worktree.head, deletedIgnored, wasMissing: missing };
 }
 
@@ -107,40 +103,41 @@ function standingProblem(repository: Repository, { path, main, locked }: Worktre
 interface Content {
   readonly problem?: RemoveRefusal;
   readonly ignored: readonly TreePath[];
+  /** Whether something differs from HEAD that is as git checked it out. */
+  readonly untouched: boolean;
 }
 
 /** What is in the worktree that would be lost with it. */
 async function contentOf(repository: Repository, worktree: Worktree, all: readonly Worktree[]): Promise<Content> {
+  const blockedBy = (problem: RemoveRefusal): Content => ({ problem, ignored: [], untouched: false });
   const git = repository.at(worktree.path);
   const place = await repositoryPlace(git).catch((error: unknown) => {
     if (error instanceof GitError && error.kind === "not-a-repository") return undefined;
     throw error;
   });
   if (place?.commonDir !== repository.commonDir || place.topLevel !== worktree.path) {
-    return { problem: { kind: "other-repository", path: worktree.path }, ignored: [] };
+    return blockedBy({ kind: "other-repository", path: worktree.path });
   }
   const operation = await operationIn(place.dirs.gitDir);
-  if (operation) return { problem: { kind: "operation", operation }, ignored: [] };
+  if (operation) return blockedBy({ kind: "operation", operation });
 
   const entries = await status(git, { untracked: "all", ignored: true });
-  const dirty = entries.filter(({ kind }) => kind !== "ignored").map(({ path }) => path);
-  if (dirty.length > 0) return { problem: { kind: "dirty", paths: dirty }, ignored: [] };
+  const { work, untouched } = await changesIn(worktree.path, entries);
+  if (work.length > 0) return blockedBy({ kind: "dirty", paths: work.map(({ path }) => path) });
   const hidden = await presentHidden(git, worktree.path);
   const [first] = hidden;
-  if (first) {
-    const paths = hidden.map(({ path }) => path);
-    return { problem: { kind: "hidden-edit", paths, bit: first.bit }, ignored: [] };
-  }
-  const ignored = entries.filter(({ kind }) => kind === "ignored").map(({ path }) => path);
+  if (first) return blockedBy({ kind: "hidden-edit", paths: hidden.map(({ path }) => path), bit: first.bit });
+  const top = entries.filter(({ kind }) => kind === "ignored").map(({ path }) => path);
+  const ignored = [...top, ...(await ignoredInSubmodules(repository, worktree.path))];
   const nested = await nestedRepositories(worktree, ignored, all);
-  if (nested.length > 0) return { problem: { kind: "nested-repository", paths: nested }, ignored };
+  if (nested.length > 0) return blockedBy({ kind: "nested-repository", paths: nested });
   const refs = await unreachableRefs(git);
-  if (refs.length > 0) return { problem: { kind: "unreachable-ref", refs }, ignored };
+  if (refs.length > 0) return blockedBy({ kind: "unreachable-ref", refs });
   const { branch, head } = worktree;
   if (branch === undefined && head !== undefined && !(await isReachable(git, head))) {
-    return { problem: { kind: "unreachable-head", head }, ignored };
+    return blockedBy({ kind: "unreachable-head", head });
   }
-  return { ignored };
+  return { ignored, untouched: untouched.length > 0 };
 }
 
 /** Entries that git was told not to look at and that are there: an edit in one would go unseen. */

@@ -61,20 +61,6 @@ describe("a run's worktree", () => {
 });
 
 describe("removing a worktree", () => {
-  test("that git refuses to remove says that all of it is still there", async ({ repo }) => {
-    repo.git("clone", "--quiet", ".", "../sub");
-    repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../sub", "sub");
-    repo.commit({});
-    const path = repo.linkedWorktree("topic");
-    repo.gitIn(path, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init");
-    const removed = await removeLinkedWorktree(await open(repo), { path });
-    const reason = { kind: "left-over", registered: true, paths: [".git", ".gitmodules", "README.md", "sub"] };
-    expect(removed).toMatchObject({
-      kind: "refused",
-      reason: { ...reason, paths: expect.arrayContaining(reason.paths) },
-    });
-  });
-
   test("that breaks off says what is left and that git has dropped it", async ({ repo, onTestFinished }) => {
     const path = repo.linkedWorktree("topic");
     repo.commit({ "stuck/file.txt": "x\n" }, path);
