@@ -1,6 +1,8 @@
 import { type Static, Type } from "typebox";
+import { loadConfig } from "../src/config/config.ts";
 import { NamingError } from "../src/naming/ask.ts";
 import { knownRuns } from "../src/run/known-runs.ts";
+import { landOptions } from "../src/run/land-options.ts";
 import { landRun } from "../src/run/land-run.ts";
 import { prune } from "../src/run/prune.ts";
 import { recorderFor } from "../src/run/record.ts";
@@ -84,7 +86,7 @@ async function act(
       const record = recorderFor(repository, run.id);
       const { end } = await landRun(
         { repository, run, complete, record, progress: () => undefined },
-        { policy: "auto", signal },
+        { ...landOptions(await loadConfig()), signal },
       );
       const branches = { source: run.branch, target: run.original };
       if (end.step === "landed")

@@ -2,6 +2,7 @@ import { loadConfig } from "../config/config.ts";
 import { completeWith } from "../host/complete.ts";
 import { noteSentence, reasonSentence, short } from "../landing/words.ts";
 import type { KnownRun } from "../run/known-runs.ts";
+import { landOptions } from "../run/land-options.ts";
 import { landRun } from "../run/land-run.ts";
 import { recorderFor } from "../run/record.ts";
 import { discardRun, undoRun } from "../run/run-actions.ts";
@@ -10,7 +11,7 @@ import { statusLine } from "../ui/progress.ts";
 import { discardedSentence, nextActions, type RunAction, refusalSentence } from "../ui/runs.ts";
 import { namingModel } from "./naming-model.ts";
 import type { Invocation } from "./runs.ts";
-import { CHECK_LIMIT_MS, runInSession } from "./session-run.ts";
+import { runInSession } from "./session-run.ts";
 
 /** Does what was asked for with one run. Resolves to whether a script may take it for a success. */
 export async function act(invocation: Invocation, known: KnownRun, action: RunAction): Promise<boolean> {
@@ -70,10 +71,7 @@ async function land({ ctx, channel, repository }: Invocation, { run }: KnownRun)
       record: recorderFor(repository, run.id),
       progress: (progress) => channel.status(statusLine(progress)),
     },
-    {
-      policy: config.land === undefined || config.land === "none" ? "auto" : config.land,
-      check: config.check === undefined ? undefined : { command: config.check, timeoutMs: CHECK_LIMIT_MS },
-    },
+    landOptions(config),
   ).finally(() => channel.status(undefined));
   if (end.step === "stopped") {
     const branches = { source: run.branch, target: run.original };

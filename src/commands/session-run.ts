@@ -3,6 +3,7 @@ import { type Config, ConfigError, loadConfig } from "../config/config.ts";
 import { GitError } from "../git/git-error.ts";
 import { completeWith } from "../host/complete.ts";
 import type { Tui } from "../host/tui.ts";
+import { CHECK_LIMIT_MS } from "../run/land-options.ts";
 import { type Ground, preflight } from "../run/preflight.ts";
 import { REVIEW_INSTRUCTIONS } from "../run/prompts.ts";
 import { succeeded } from "../run/report.ts";
@@ -17,8 +18,6 @@ import { redirectionFor } from "./redirection.ts";
 import { watchEscape } from "./watch-escape.ts";
 
 const MAX_ITERATIONS = 4;
-/** A check that takes longer is taken for stuck. */
-export const CHECK_LIMIT_MS = 30 * 60_000;
 
 /** What drives the agent: a new run, or one that goes on. */
 export type Begin = (deps: RunDeps, options: RunOptions) => Promise<RunResult>;

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect } from "vitest";
 import { type TestRepo, test } from "../support/repo.ts";
@@ -49,4 +50,19 @@ test("npm run tool -- runs lists, lands and takes back what a shell is told to",
     reason: "no-such-run",
   });
   expect(runs(repo, { action: "recover" }).content[0]?.text).toBe("Nothing was half-done.");
+});
+
+test("a run lands from a shell only when the configured check passes, and needs its branch", async ({ repo }) => {
+  await scriptedRun({ cwd: repo.path, env: repo.env(), passes: ["echo 1 > a.txt"], options: { land: "none" } });
+  const config = join(repo.env()["HOME"] as string, ".pi/ultrathink.json");
+  mkdirSync(dirname(config), { recursive: true });
+  writeFileSync(config, JSON.stringify({ check: "test -e absent" }));
+  const before = repo.tip("main");
+
+  const land = () => runs(repo, { action: "land", slug: "scripted-run" }).details;
+
+  expect(land()).toMatchObject({ outcome: "blocked", reason: "check-failed" });
+  repo.git("update-ref", "-d", "refs/heads/ultrathink/scripted-run");
+  expect(land()).toMatchObject({ outcome: "blocked", reason: "branch-missing" });
+  expect(repo.tip("main")).toBe(before);
 });
