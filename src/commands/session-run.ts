@@ -3,6 +3,7 @@ import { type Config, ConfigError, loadConfig } from "../config/config.ts";
 import { GitError } from "../git/git-error.ts";
 import { completeWith } from "../host/complete.ts";
 import type { Tui } from "../host/tui.ts";
+import { detectSandbox, type SandboxInForce } from "../isolation/detect-sandbox.ts";
 import { CHECK_LIMIT_MS } from "../run/land-options.ts";
 import { type Ground, preflight } from "../run/preflight.ts";
 import { REVIEW_INSTRUCTIONS } from "../run/prompts.ts";
@@ -63,7 +64,16 @@ export async function runInSession(session: SessionRun): Promise<boolean> {
     const looked = await preflight(ctx.cwd, {}, flags.base);
     if (looked.kind === "refused") return await refuse(channel, looked.message);
     const config = await loadConfig();
-    return await run({ ...session, active, config, ground: looked.ground });
+    const { ground } = looked;
+    const detected = await detectSandbox({
+      mode: config.sandbox ?? "auto",
+      network: config.sandboxNetwork ?? true,
+      checkout: ground.checkout,
+      commonDir: ground.repository.commonDir,
+      env: process.env,
+    });
+    if (detected.kind === "refused") return await refuse(channel, detected.message);
+    return await run({ ...session, active, config, ground, sandbox: detected.sandbox });
   } catch (error) {
     return active.sessionHasEnded() ? false : await refuse(channel, failure(error));
   } finally {
@@ -77,9 +87,10 @@ interface Run extends SessionRun {
   readonly active: ActiveRun;
   readonly config: Config;
   readonly ground: Ground;
+  readonly sandbox: SandboxInForce;
 }
 
-async function run({ ctx, channel, active, config, flags, begin, ground }: Run): Promise<boolean> {
+async function run({ ctx, channel, active, config, flags, begin, ground, sandbox }: Run): Promise<boolean> {
   const { model } = ctx;
   if (model === undefined || !ctx.modelRegistry.hasConfiguredAuth(model)) {
     return refuse(channel, "no model is available: choose one with /model, or log in with /login, and start again.");
@@ -91,6 +102,7 @@ async function run({ ctx, channel, active, config, flags, begin, ground }: Run):
     return refuse(channel, "no model is available for names and messages: log in with /login and start again.");
   if (naming.note !== undefined) channel.note(naming.note);
   const check = flags.check ?? config.check;
+  const { allowTools } = config;
   const result = await begin(
     {
       ground,
@@ -103,8 +115,9 @@ async function run({ ctx, channel, active, config, flags, begin, ground }: Run):
         if (text !== undefined) channel.note(text);
       },
       enter: async (identity) =>
-        active.enter(identity, await redirectionFor(ctx.cwd, ground, identity, config.allowTools)),
+        active.enter(identity, await redirectionFor(ctx.cwd, ground, identity, { allowTools, sandbox })),
       leave: () => active.leave(),
+      sandbox,
       signal: active.preparing,
     },
     {

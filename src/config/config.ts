@@ -6,6 +6,7 @@ import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 
 export const LAND_MODES = ["auto", "rebase", "merge", "squash", "none"] as const;
+export const SANDBOX_MODES = ["auto", "require", "off"] as const;
 
 /** Every key of `~/.pi/ultrathink.json`. Unknown keys are kept. */
 export const ConfigSchema = Type.Object({
@@ -27,6 +28,13 @@ export const ConfigSchema = Type.Object({
   allowTools: Type.Optional(
     Type.Array(Type.String(), { description: "Tools of other extensions that may be used during a run." }),
   ),
+  sandbox: Type.Optional(
+    Type.Union(
+      SANDBOX_MODES.map((mode) => Type.Literal(mode)),
+      { description: "Whether shell commands of a run are confined: where possible, or no run without, or not." },
+    ),
+  ),
+  sandboxNetwork: Type.Optional(Type.Boolean({ description: "Whether confined commands reach the network." })),
 });
 
 export type Config = Static<typeof ConfigSchema>;

@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { createLocalBashOperations, type ExtensionAPI, type ToolCallEvent } from "@mariozechner/pi-coding-agent";
+import type { Sandboxed } from "../isolation/open-sandbox.ts";
 import {
   isInMain,
+  isInside,
   originalPath,
   type Redirect,
   redirectCommand,
@@ -17,6 +19,10 @@ export interface Redirection {
   readonly redirect: Redirect;
   /** Tools of other extensions that may be used. */
   readonly allowTools: readonly string[];
+  /** Folders that file tools must not write to: other worktrees, and what all of them share. */
+  readonly readOnly: readonly string[];
+  /** Confines shell commands; `undefined` when no sandbox is in force. */
+  readonly sandboxed: Sandboxed | undefined;
   /** Whether the run began with a file or folder at `path`, relative to the top of the worktree. */
   isTracked(path: string): Promise<boolean>;
 }
@@ -42,7 +48,9 @@ export function redirectTools(
     const redirection = current();
     const { toolName } = event;
     if (redirection === undefined || ownTools.has(toolName)) return undefined;
-    if (await redirectInput(redirection, event)) return undefined;
+    const redirected = await redirectInput(redirection, event);
+    if (typeof redirected === "object") return { block: true, reason: redirected.refusal };
+    if (redirected) return undefined;
     if (redirection.allowTools.includes(toolName) || isHarmless(pi, toolName)) return undefined;
     return {
       block: true,
@@ -57,24 +65,46 @@ export function redirectTools(
     const cwd = redirectedCwd(redirection.redirect);
     if (!existsSync(cwd)) return undefined; // the run has just landed
     const local = createLocalBashOperations();
-    return { operations: { exec: (command, _cwd, options) => local.exec(command, cwd, options) } };
+    const { sandboxed = async (command: string) => command } = redirection;
+    return {
+      operations: {
+        exec: async (command, _cwd, options) => local.exec(await sandboxed(command), cwd, options),
+      },
+    };
   });
 }
 
 /** True when the call is one that can be redirected, and has been. */
-async function redirectInput({ redirect, isTracked }: Redirection, event: ToolCallEvent): Promise<boolean> {
+async function redirectInput(
+  { redirect, isTracked, readOnly, sandboxed }: Redirection,
+  event: ToolCallEvent,
+): Promise<boolean | { readonly refusal: string }> {
   const input = event.input as Record<string, unknown>;
   const { toolName } = event;
-  if (toolName === "bash" || toolName === "powershell") {
-    const command = typeof input["command"] === "string" ? input["command"] : "";
-    input["command"] = toolName === "bash" ? redirectCommand(redirect, command) : redirectPowerShell(redirect, command);
+  const command = typeof input["command"] === "string" ? input["command"] : "";
+  if (toolName === "bash") {
+    const text = redirectCommand(redirect, command);
+    input["command"] = sandboxed === undefined ? text : await sandboxed(text);
+    return true;
+  }
+  if (toolName === "powershell") {
+    if (sandboxed !== undefined) return { refusal: "PowerShell cannot be confined as this run is: use the bash tool." };
+    input["command"] = redirectPowerShell(redirect, command);
     return true;
   }
   if (!READS.has(toolName) && !WRITES.has(toolName)) return false;
   const redirected = redirectPath(redirect, typeof input["path"] === "string" ? input["path"] : ".");
-  input["path"] = READS.has(toolName)
-    ? ((await onlyInMain(redirect, redirected, isTracked)) ?? redirected)
-    : await throughLinks(redirect, redirected);
+  if (READS.has(toolName)) {
+    input["path"] = (await onlyInMain(redirect, redirected, isTracked)) ?? redirected;
+    return true;
+  }
+  const path = await throughLinks(redirect, redirected);
+  const real = await realPath(path);
+  const folder = isInside(real, redirect.worktree) ? undefined : readOnly.find((each) => isInside(real, each));
+  if (folder !== undefined) {
+    return { refusal: `${folder} is read-only during this run: write to the worktree, ${redirect.worktree}.` };
+  }
+  input["path"] = path;
   return true;
 }
 

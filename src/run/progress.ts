@@ -1,5 +1,6 @@
 import type { FileStat } from "../git/diff-text.ts";
 import type { BranchName, Oid } from "../git/names.ts";
+import type { SandboxInForce } from "../isolation/detect-sandbox.ts";
 import type { State } from "../landing/state.ts";
 import type { Ground } from "./preflight.ts";
 import type { RunIdentity } from "./record.ts";
@@ -7,7 +8,13 @@ import type { RunIdentity } from "./record.ts";
 /** What a run tells while it goes on, for status lines and transcripts. */
 export type Progress =
   | { readonly type: "preparing"; readonly what: "name" | "worktree" }
-  | { readonly type: "started"; readonly run: RunIdentity; readonly ground: Ground; readonly max: number }
+  | {
+      readonly type: "started";
+      readonly run: RunIdentity;
+      readonly ground: Ground;
+      readonly max: number;
+      readonly sandbox: SandboxInForce;
+    }
   | {
       readonly type: "iteration-started";
       readonly iteration: number;

@@ -1,6 +1,7 @@
 import type { Commit } from "../git/log.ts";
 import type { TreePath, WorktreePath } from "../git/names.ts";
 import type { SharedChange } from "../isolation/changes.ts";
+import type { SandboxInForce } from "../isolation/detect-sandbox.ts";
 import type { Note, Outcome, StopReason } from "../landing/state.ts";
 import type { LeftOut } from "./iteration.ts";
 import type { RunIdentity } from "./record.ts";
@@ -53,6 +54,8 @@ export interface RunReport {
   readonly leftOut: readonly LeftOut[];
   /** What changed in the user's checkout and in the shared repository meanwhile, by the user or by a command. */
   readonly observed: readonly SharedChange[];
+  /** What confined the agent's commands. */
+  readonly sandbox: SandboxInForce;
 }
 
 /** Whether a script may take the run for a success: it landed, was not meant to, or there was nothing to do. */

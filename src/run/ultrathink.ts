@@ -1,6 +1,7 @@
 import { GitError } from "../git/git-error.ts";
 import { commitsBetween } from "../git/log.ts";
 import type { SharedChange } from "../isolation/changes.ts";
+import type { SandboxInForce } from "../isolation/detect-sandbox.ts";
 import type { Check } from "../landing/state.ts";
 import type { Complete, NamingError } from "../naming/ask.ts";
 import type { Agent } from "./agent.ts";
@@ -24,8 +25,8 @@ export interface RunDeps {
   readonly enter: (run: RunIdentity) => Agent | Promise<Agent>;
   /** Called when the work has landed or was preserved: the agent is back in the user's checkout. */
   readonly leave: () => void;
-  /** The agent's commands cannot reach the user's checkout. */
-  readonly sandboxed?: boolean;
+  /** What confines the agent's commands. */
+  readonly sandbox: SandboxInForce;
   /** Aborts when the user steps in before the first iteration. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -46,24 +47,24 @@ export type RunResult =
 
 /** One whole run: name, worktree, iterations, landing. */
 export async function ultrathink(deps: RunDeps, task: string, options: RunOptions): Promise<RunResult> {
-  const { ground, complete, progress, signal } = deps;
+  const { ground, complete, progress, sandbox, signal } = deps;
   progress({ type: "preparing", what: "name" });
   const started = await startRun(ground, task, complete, signal);
   if (started.kind !== "started") return started;
   const { run, record, namingFailure } = started;
-  progress({ type: "started", run, ground, max: options.max });
+  progress({ type: "started", run, ground, max: options.max, sandbox });
   return drive(deps, options, { run, record, namingFailure, start: { iteration: 1, tip: run.base, message: task } });
 }
 
 /** A kept run goes on in this session, in its own worktree. */
 export async function resumeRun(deps: RunDeps, known: KnownRun, options: RunOptions): Promise<RunResult> {
-  const { ground, progress } = deps;
+  const { ground, progress, sandbox } = deps;
   progress({ type: "preparing", what: "worktree" });
   const resumed = await prepareResume(ground.repository, known, options);
   if (resumed.kind === "refused") return resumed;
   const { run } = known;
   const max = known.iterations + options.max;
-  progress({ type: "started", run, ground, max });
+  progress({ type: "started", run, ground, max, sandbox });
   return drive(deps, { ...options, max }, { run, record: resumed.record, start: resumed.start });
 }
 
@@ -76,7 +77,7 @@ interface Begun {
 
 /** Iterations and landing, until there is nothing left that the agent could mend. */
 async function drive(deps: RunDeps, options: RunOptions, begun: Begun): Promise<RunResult> {
-  const { ground, complete, progress } = deps;
+  const { ground, complete, progress, sandbox } = deps;
   const { repository, checkout, uncommitted: stayed } = ground;
   const { run, record } = begun;
   const began = Date.now();
@@ -84,7 +85,8 @@ async function drive(deps: RunDeps, options: RunOptions, begun: Begun): Promise<
   const shared = { repository, run, complete, record, progress };
   const observed: SharedChange[] = [];
   try {
-    const proof = await beginProof({ repository, checkout, run, env: process.env, sandboxed: deps.sandboxed ?? false });
+    const sandboxed = sandbox.kind !== "none" && sandbox.coversRefs;
+    const proof = await beginProof({ repository, checkout, run, env: process.env, sandboxed });
     let start: LoopStart | undefined = begun.start;
     for (;;) {
       const loop: LoopEnd = await iterate({ ...shared, agent, proof }, options, start);
@@ -97,7 +99,19 @@ async function drive(deps: RunDeps, options: RunOptions, begun: Begun): Promise<
       if (start !== undefined) continue;
       const { iterations, stop, leftOut } = end;
       const elapsedMs = Date.now() - began;
-      const report = { run, checkout, stop, ending, iterations, commits, stayed, elapsedMs, leftOut, observed };
+      const report = {
+        run,
+        checkout,
+        stop,
+        ending,
+        iterations,
+        commits,
+        stayed,
+        elapsedMs,
+        leftOut,
+        observed,
+        sandbox,
+      };
       return { kind: "finished", report };
     }
   } finally {

@@ -2,18 +2,19 @@ import { relative } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { plural, short } from "../landing/words.ts";
 import type { Progress } from "../run/progress.ts";
+import { sandboxSentence } from "./sandbox-sentence.ts";
 
 /** What the transcript tells, in one or more lines; `undefined` for what only a status line shows. */
 export function transcriptText(progress: Progress): string | undefined {
   switch (progress.type) {
     case "started": {
-      const { run, ground, max } = progress;
+      const { run, ground, max, sandbox } = progress;
       const { uncommitted } = ground;
       const stay = uncommitted === 1 ? "stays in your checkout and is" : "stay in your checkout and are";
       return [
         `worktree ${relative(ground.checkout, run.worktree)} on ${run.branch}, from ${run.original} ${short(run.base)}`,
         ...(uncommitted === 0 ? [] : [`${plural(uncommitted, "uncommitted file")} ${stay} not part of this run`]),
-        `up to ${plural(max, "iteration")} · no sandbox: file tools and shells are redirected`,
+        `up to ${plural(max, "iteration")} · ${sandboxSentence(sandbox)}`,
       ].join("\n");
     }
     case "iteration-committed":

@@ -5,20 +5,25 @@ import { type LeftOut, SIZE_LIMIT_BYTES } from "../run/iteration.ts";
 import type { RunReport } from "../run/report.ts";
 import { stopSentence } from "../run/stop.ts";
 import { changeSentence } from "./change-sentence.ts";
+import { sandboxSentence } from "./sandbox-sentence.ts";
 
 /** The run's work log: what happened, what is safe, what to type next. Plain text, for people and for the model. */
 export function summary(report: RunReport): string {
   const where = `The working directory is your checkout again (branch ${report.run.original}).`;
   const files = [...leftOutLines(report), ...ignoredLines(report), ...stayedLines(report), ...observedLines(report)];
-  return [headline(report), ...body(report), ...files, where].join("\n");
+  const confined = `  ${sandboxSentence(report.sandbox)}`;
+  return [headline(report), ...body(report), ...files, confined, where].join("\n");
 }
 
 /** In a run's time the user goes on working: told, because a command of the agent's may have done it as well. */
-function observedLines({ observed, run }: RunReport): string[] {
+function observedLines({ observed, run, sandbox }: RunReport): string[] {
   const lines = observed.map((change) => changeSentence(change, run.original)).filter((line) => line !== undefined);
   return lines.length === 0
     ? []
-    : ["  changed meanwhile, by you or by a command:", ...new Set(lines.map((line) => `      ${line}`))];
+    : [
+        `  changed meanwhile, by you${sandbox.kind === "none" ? " or by a command" : ""}:`,
+        ...new Set(lines.map((line) => `      ${line}`)),
+      ];
 }
 
 function ignoredLines({ ending }: RunReport): string[] {

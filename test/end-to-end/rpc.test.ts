@@ -69,7 +69,7 @@ describe("over RPC", () => {
       expect(notes.slice(0, 3).map((note) => note.replace(/[0-9a-f]{7}/g, "…"))).toEqual([
         "worktree ../repo.worktrees/scripted-run on ultrathink/scripted-run, from main …\n" +
           "4 uncommitted files stay in your checkout and are not part of this run\n" +
-          "up to 3 iterations · no sandbox: file tools and shells are redirected",
+          "up to 3 iterations · sandbox: bubblewrap",
         "v1 committed … Scripted commit 1 (1 file, +1 −0)",
         "v2 changed nothing",
       ]);

@@ -5,11 +5,13 @@ import { type Redirection, redirectTools } from "../../src/host/redirect-tools.t
 const redirection: Redirection = {
   redirect: { mains: ["/src/shop"], worktree: "/src/shop.worktrees/run", subdirectory: "" },
   allowTools: ["web_search"],
+  readOnly: ["/src/other"],
+  sandboxed: undefined,
   isTracked: async () => true,
 };
 
 /** What a run makes of a call of a tool that comes from `source`. */
-async function call(toolName: string, source: string, current: Redirection | undefined = redirection) {
+async function call(toolName: string, source: string, current: Redirection = redirection, path = "/src/shop/a.txt") {
   let handler: ((event: ToolCallEvent) => Promise<{ block?: boolean; reason?: string } | undefined>) | undefined;
   const pi = {
     on: (event: string, registered: typeof handler) => {
@@ -18,7 +20,7 @@ async function call(toolName: string, source: string, current: Redirection | und
     getAllTools: () => [{ name: toolName, sourceInfo: { source } }],
   };
   redirectTools(pi as unknown as ExtensionAPI, () => current, new Set(["create_worktree"]));
-  return handler?.({ type: "tool_call", toolCallId: "1", toolName, input: { path: "/src/shop/a.txt" } });
+  return handler?.({ type: "tool_call", toolCallId: "1", toolName, input: { path } });
 }
 
 test.each([
@@ -39,4 +41,19 @@ test.each([
   ["that can be redirected, replaced by another extension", "write", "npm:write"],
 ])("a tool %s passes", async (_what, name, source) => {
   expect(await call(name, source)).toBeUndefined();
+});
+
+test("a write into another worktree, or to what all of them share, is blocked; a read is not", async () => {
+  const result = await call("write", "builtin", redirection, "/src/other/a.txt");
+  expect(result).toEqual({
+    block: true,
+    reason: "/src/other is read-only during this run: write to the worktree, /src/shop.worktrees/run.",
+  });
+  expect(await call("read", "builtin", redirection, "/src/other/a.txt")).toBeUndefined();
+});
+
+test("PowerShell passes only as long as no sandbox is in force", async () => {
+  const sandboxed = async (command: string) => command;
+  expect(await call("powershell", "builtin")).toBeUndefined();
+  expect(await call("powershell", "builtin", { ...redirection, sandboxed })).toMatchObject({ block: true });
 });

@@ -61,6 +61,7 @@ export async function scriptedRun({
     progress: () => undefined,
     enter: (run) => agentIn(run.worktree),
     leave: () => undefined,
+    sandbox: { kind: "none" },
   };
   const all: RunOptions = { max: 4, land: "auto", reviewInstructions: "Review.", ...options };
   const result = await (resume ? resumeRun(deps, resume, all) : ultrathink(deps, "Do the scripted work", all));

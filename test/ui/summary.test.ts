@@ -27,6 +27,7 @@ const report: RunReport = {
   elapsedMs: 130_400,
   leftOut: [],
   observed: [],
+  sandbox: { kind: "bubblewrap", network: true, coversRefs: true },
 };
 
 const preserved = { kind: "preserved", asAsked: false, uncommitted: 0, worktreeGone: false } as const;
@@ -51,6 +52,7 @@ describe("the summary", () => {
       "  worktree and scratch branch removed",
       "  undo: /ultrathink-runs undo fix-it",
       "  your 1 uncommitted file is as it was",
+      "  sandbox: bubblewrap",
       "The working directory is your checkout again (branch main).",
     ]);
   });
