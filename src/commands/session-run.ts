@@ -5,6 +5,7 @@ import { completeWith } from "../host/complete.ts";
 import type { Tui } from "../host/tui.ts";
 import { detectSandbox, type SandboxInForce } from "../isolation/detect-sandbox.ts";
 import { CHECK_LIMIT_MS } from "../run/land-options.ts";
+import { packingAgent } from "../run/packing-agent.ts";
 import { type Ground, preflight } from "../run/preflight.ts";
 import { REVIEW_INSTRUCTIONS } from "../run/prompts.ts";
 import { succeeded } from "../run/report.ts";
@@ -114,8 +115,11 @@ async function run({ ctx, channel, active, config, flags, begin, ground, sandbox
         const text = transcriptText(progress);
         if (text !== undefined) channel.note(text);
       },
-      enter: async (identity) =>
-        active.enter(identity, await redirectionFor(ctx.cwd, ground, identity, { allowTools, sandbox })),
+      enter: async (identity) => {
+        const redirection = await redirectionFor(ctx.cwd, ground, identity, { allowTools, sandbox });
+        const agent = active.enter(identity, redirection);
+        return sandbox.kind === "none" ? agent : packingAgent(agent, ground.repository);
+      },
       leave: () => active.leave(),
       sandbox,
       signal: active.preparing,

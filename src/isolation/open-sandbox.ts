@@ -2,7 +2,6 @@ import { realpath } from "node:fs/promises";
 import type { Repository } from "../git/repository.ts";
 import { worktreeDirs } from "../git/rev-parse.ts";
 import type { SandboxInForce } from "./detect-sandbox.ts";
-import { packLoose } from "./pack-loose.ts";
 import { sandboxedShellText } from "./sandbox.ts";
 import { type SandboxedRun, sandboxRules } from "./sandbox-rules.ts";
 import { surroundings } from "./sandbox-surroundings.ts";
@@ -33,7 +32,6 @@ export async function openSandbox(
     gitDir: await realpath(gitDir),
     branch: { folder, name },
   };
-  await packLoose(repository);
   return async (command) => {
     const rules = sandboxRules(run, await surroundings(run, checkouts));
     return sandboxedShellText({ program, rules, network }, command);

@@ -5,6 +5,7 @@ import { openRepository } from "../../src/git/repository.ts";
 import { worktrees } from "../../src/git/worktree-list.ts";
 import { detectSandbox } from "../../src/isolation/detect-sandbox.ts";
 import { openSandbox } from "../../src/isolation/open-sandbox.ts";
+import { packLoose } from "../../src/isolation/pack-loose.ts";
 import { redirectCommand } from "../../src/isolation/redirect.ts";
 import { type ProcessResult, runProcess } from "../../src/process/run-process.ts";
 import type { TestRepo } from "./repo.ts";
@@ -40,6 +41,7 @@ export async function sandboxedRun(repo: TestRepo, options: Options = {}): Promi
   if (detected.kind === "refused") throw new Error(`these tests need bubblewrap: ${detected.message}`);
   const [main] = await worktrees(git);
   const checkouts = [main?.path ?? "", topLevel];
+  await packLoose(repository);
   const run = { repository, worktree, branch: "ultrathink/run", checkouts };
   const sandboxed = await openSandbox(run, detected.sandbox);
   if (sandboxed === undefined) throw new Error("no sandbox is in force");
