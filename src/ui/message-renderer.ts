@@ -13,7 +13,7 @@ export function registerMessageRenderer(pi: ExtensionAPI, { wrapTextWithAnsi }: 
     return {
       render(width) {
         // On a narrow terminal the text needs the room; no line may be wider than it.
-        const label = width < 50 ? "" : LABEL;
+        const label = width < 50 ? " " : LABEL;
         const columns = Math.max(1, width - label.length - 1);
         return text.split("\n").flatMap((line, at) => {
           const color = at === 0 ? "accent" : "muted";

@@ -20,12 +20,17 @@ describe("a run from a dirty checkout leaves all of it as it was", () => {
     const before = repo.snapshot();
     const main = repo.tip("main");
 
-    const { code, stdout, stderr } = await ultrathink(repo, { passes: [writing({ "a.txt": "a\n" }), nothingLeft] });
+    const { code, stdout, stderr } = await ultrathink(
+      repo,
+      { passes: [writing({ "a.txt": "a\n" }), nothingLeft] },
+      { args: "--check 'grep -q a a.txt && touch $HOME/checked'" },
+    );
 
     expect(repo.snapshot()).toEqual(withLanded(repo, before, { "a.txt": "a\n" }));
     expect(repo.tip("main^")).toBe(main);
     expect(repo.git("log", "-1", "--format=%B%an", "main")).toBe("Scripted commit 1\n\n- body 1\nA U Thor");
     expect(kept(repo)).toEqual({ branch: false, worktree: false, locked: false });
+    expect(existsSync(`${homeOf(repo)}/checked`)).toBe(true);
     expect(code).toBe(0);
     expect(stderr).toContain("v1 committed");
     expect(stdout).toMatch(/✔ landed on main by fast-forward, .* · 1 commit · 2 iterations/);
