@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
-import { isTrue, settingsMatching } from "../src/git/config-get.ts";
 import type { Git } from "../src/git/git.ts";
 import type { BranchName, Oid, WorktreePath } from "../src/git/names.ts";
 import { commitOid, repositoryPlace } from "../src/git/rev-parse.ts";
+import { isSparse } from "../src/git/sparse.ts";
 import type { WorktreeCheckout } from "../src/git/worktree.ts";
 import { type CreateRefusal, createWorktree } from "../src/worktree/create.ts";
 import { branchArgument, branchParameter, isBlocked, pathArgument, pathParameter } from "./arguments.ts";
@@ -71,7 +71,7 @@ async function create(call: Call, params: Static<typeof Parameters>): Promise<An
   if (place.topLevel !== created.path || (await commitOid(git, "HEAD")) !== created.head) {
     throw new Error(`${created.path} was created, but git sees ${place.topLevel} there`);
   }
-  const sparse = isTrue(await settingsMatching(git, "^core\\.sparsecheckout$"), "core.sparsecheckout");
+  const sparse = await isSparse(git);
   const kind = checkout.kind === "new-branch" ? "new branch" : "branch";
   const summary = `Linked worktree ${name(created.path)} is ready on ${kind} ${branch} at ${created.head}.`;
   const handoff = { cwd: created.path, branch, head: created.head, ready: true, summary } as const;
@@ -138,7 +138,7 @@ function refusal(reason: CreateRefusal): Blocked {
         kind,
         `${name(reason.path)} is registered as a worktree${reason.missing ? ", and its directory is missing" : ""}.`,
         reason.missing
-          ? "Use another path. A person can drop the registration with `git worktree remove`."
+          ? `Use another path. A person can drop the registration with ${reason.locked === undefined ? "" : "`git worktree unlock` and "}\`git worktree remove\`.`
           : "Use another path, or work there.",
       );
     case "path-not-writable":
@@ -150,6 +150,13 @@ function refusal(reason: CreateRefusal): Blocked {
         kind,
         `${name(reason.path)} is inside the worktree ${name(reason.worktree)}, whose tools would pick it up.`,
         "Use a path beside it, or one that git ignores there.",
+      );
+    case "filter-failed":
+      return blocked(
+        kind,
+        `git could not check out the files of filter ${name(reason.filter)}, which is required; what it began was taken back.`,
+        `A person mends that filter (filter.${reason.filter} in git's configuration), then call again.`,
+        reason,
       );
     case "git-failed":
       return blocked(

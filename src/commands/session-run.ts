@@ -13,6 +13,7 @@ import type { RunDeps, RunOptions, RunResult } from "../run/ultrathink.ts";
 import type { Channel } from "../ui/channel.ts";
 import { statusLine, transcriptText } from "../ui/progress.ts";
 import { summary } from "../ui/summary.ts";
+import type { Setup } from "../worktree/setup.ts";
 import type { ActiveRun, ActiveRuns } from "./active-run.ts";
 import type { Flags } from "./arguments.ts";
 import { namingModel } from "./naming-model.ts";
@@ -20,6 +21,7 @@ import { redirectionFor } from "./redirection.ts";
 import { watchEscape } from "./watch-escape.ts";
 
 const MAX_ITERATIONS = 4;
+const SETUP_MINUTES = 10;
 
 /** What drives the agent: a new run, or one that goes on. */
 export type Begin = (deps: RunDeps, options: RunOptions) => Promise<RunResult>;
@@ -62,9 +64,9 @@ export async function runInSession(session: SessionRun): Promise<boolean> {
   try {
     if (!ctx.isIdle())
       return await refuse(channel, "the agent is busy: wait for it to finish, or press Escape, and start again.");
-    const looked = await preflight(ctx.cwd, {}, flags.base);
-    if (looked.kind === "refused") return await refuse(channel, looked.message);
     const config = await loadConfig();
+    const looked = await preflight(ctx.cwd, {}, { base: flags.base, template: config.worktrees });
+    if (looked.kind === "refused") return await refuse(channel, looked.message);
     const { ground } = looked;
     const detected = await detectSandbox({
       mode: config.sandbox ?? "auto",
@@ -128,17 +130,24 @@ async function run({ ctx, channel, active, config, flags, begin, ground, sandbox
       max: flags.max ?? config.max ?? MAX_ITERATIONS,
       land: flags.land ?? config.land ?? "auto",
       reviewInstructions: config.reviewInstructions ?? REVIEW_INSTRUCTIONS,
+      wishes: { include: config.include ?? [], setup: setupOf(config) },
       ...(check === undefined ? {} : { check: { command: check, timeoutMs: CHECK_LIMIT_MS } }),
     },
   );
   if (result.kind === "refused") return refuse(channel, result.message);
-  if (result.kind === "cancelled") return cancelled(channel, active);
+  if (result.kind === "cancelled") return cancelled(channel, active, result.tookBack);
   await channel.report(summary(result.report), result.report);
   return succeeded(result.report);
 }
 
-async function cancelled(channel: Channel, active: ActiveRun): Promise<boolean> {
-  if (!active.sessionHasEnded()) await channel.say("ultrathink: cancelled before anything was created.");
+/** Of the user's own configuration, so nobody has to approve it. */
+function setupOf({ setup, setupMinutes = SETUP_MINUTES }: Config): Setup | undefined {
+  return setup === undefined ? undefined : { command: setup, timeoutMs: setupMinutes * 60_000 };
+}
+
+async function cancelled(channel: Channel, active: ActiveRun, tookBack = false): Promise<boolean> {
+  const when = tookBack ? "; the new worktree was taken back, nothing of it stays." : " before anything was created.";
+  if (!active.sessionHasEnded()) await channel.say(`ultrathink: cancelled${when}`);
   return false;
 }
 

@@ -8,6 +8,9 @@ import { Value } from "typebox/value";
 export const LAND_MODES = ["auto", "rebase", "merge", "squash", "none"] as const;
 export const SANDBOX_MODES = ["auto", "require", "off"] as const;
 
+const FREE = "(?:[^{}]|\\{(?:repo|parent|slug)\\})*";
+const WORKTREES_TEMPLATE = `^${FREE}\\{slug\\}${FREE}$`;
+
 /** Every key of `~/.pi/ultrathink.json`. Unknown keys are kept. */
 export const ConfigSchema = Type.Object({
   naming: Type.Optional(
@@ -25,6 +28,26 @@ export const ConfigSchema = Type.Object({
   ),
   check: Type.Optional(Type.String({ minLength: 1, description: "Command that must pass before a run lands." })),
   reviewInstructions: Type.Optional(Type.String({ description: "What each review message asks for." })),
+  include: Type.Optional(
+    Type.Array(Type.String({ minLength: 1 }), {
+      description: "Ignored files that a run's worktree gets a copy of, as patterns of gitignore(5).",
+    }),
+  ),
+  setup: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: "Command that makes a new worktree ready, run in it before the agent starts.",
+    }),
+  ),
+  setupMinutes: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, maximum: 240, description: "How long `setup` may take (default 10)." }),
+  ),
+  worktrees: Type.Optional(
+    Type.String({
+      pattern: WORKTREES_TEMPLATE,
+      description: "Where worktrees go: a path with {slug} in it, and {repo} or {parent} where wanted.",
+    }),
+  ),
   allowTools: Type.Optional(
     Type.Array(Type.String(), { description: "Tools of other extensions that may be used during a run." }),
   ),

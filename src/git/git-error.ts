@@ -78,3 +78,8 @@ export function classify(exit: Exit, stderr: string): GitErrorKind {
   if (exit.kind !== "exited") return "stopped";
   return STDERR_KINDS.find(([pattern]) => pattern.test(stderr))?.[1] ?? "failed";
 }
+
+/** Name of the required filter that failed to write a file, if that is what went wrong; gitattributes(5). */
+export function failedFilter({ command }: GitError): string | undefined {
+  return /: smudge filter (.+) failed$/m.exec(command.stderr)?.[1];
+}

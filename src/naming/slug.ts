@@ -2,7 +2,10 @@ import { Type } from "typebox";
 import { askFor, type Complete, NamingError } from "./ask.ts";
 import { excerpt, MATERIAL_LIMIT_BYTES, redact } from "./bounds.ts";
 
-const Slug = Type.Object({ slug: Type.String({ pattern: "^[a-z0-9]+(-[a-z0-9]+)*$", minLength: 3, maxLength: 50 }) });
+const LONGEST = 50;
+const Slug = Type.Object({
+  slug: Type.String({ pattern: "^[a-z0-9]+(-[a-z0-9]+)*$", minLength: 3, maxLength: LONGEST }),
+});
 
 /** Slugs asked for before giving up on a free one. */
 const ATTEMPTS = 5;
@@ -63,9 +66,15 @@ export function slugFromPrompt(prompt: string): string {
   return slug.length >= 3 ? slug : `run${slug === "" ? "" : `-${slug}`}`;
 }
 
-function freeSlug(slug: string, isTaken: (slug: string) => boolean): string {
+/** `slug`, or with the first number that makes it free. */
+export function freeSlug(slug: string, isTaken: (slug: string) => boolean): string {
   if (!isTaken(slug)) return slug;
   let number = 2;
-  while (isTaken(`${slug}-${number}`)) number++;
-  return `${slug}-${number}`;
+  while (isTaken(numbered(slug, number))) number++;
+  return numbered(slug, number);
+}
+
+function numbered(slug: string, number: number): string {
+  const room = LONGEST - `-${number}`.length;
+  return `${slug.slice(0, room).replace(/-$/, "")}-${number}`;
 }

@@ -8,7 +8,7 @@ import { openRepository, type Repository } from "../git/repository.ts";
 import { commitOid, gitVersion } from "../git/rev-parse.ts";
 import { status } from "../git/status.ts";
 import { worktrees } from "../git/worktree-list.ts";
-import { owningRun, runWorktreeFolder } from "../worktree/place.ts";
+import { DEFAULT_TEMPLATE, owningRun, type RunPlaces, runWorktreeFolder } from "../worktree/place.ts";
 
 /** Oldest git with `merge-tree --write-tree`. */
 const GIT_FLOOR = [2, 38] as const;
@@ -19,6 +19,8 @@ export interface Ground {
   /** Top of the checkout that the user is in. */
   readonly checkout: WorktreePath;
   readonly mainWorktree: WorktreePath;
+  /** Where worktrees go, relative to what the main one lies in. */
+  readonly template: string;
   readonly original: BranchName;
   readonly base: Oid;
   readonly originalTip: Oid;
@@ -31,14 +33,21 @@ export type Preflight =
   /** One sentence on what is the matter and one on what to do. Nothing was changed. */
   | { readonly kind: "refused"; readonly message: string };
 
+export interface Wanted {
+  /** Start from this revision instead of HEAD. */
+  readonly base?: string | undefined;
+  /** Where worktrees go; see {@link RunPlaces}. */
+  readonly template?: string | undefined;
+}
+
 /** Looks whether a run can start in `cwd`. Changes nothing. */
-export async function preflight(cwd: string, context: GitContext = {}, base?: string): Promise<Preflight> {
+export async function preflight(cwd: string, context: GitContext = {}, wanted: Wanted = {}): Promise<Preflight> {
   try {
     const version = await gitVersion(gitIn(cwd, context));
     if (version[0] < GIT_FLOOR[0] || (version[0] === GIT_FLOOR[0] && version[1] < GIT_FLOOR[1])) {
       return refused(`git ${version.join(".")} is too old: install git ${GIT_FLOOR.join(".")} or newer.`);
     }
-    return await inspect(await openRepository(cwd, context), cwd, base);
+    return await inspect(await openRepository(cwd, context), cwd, wanted);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     switch (error.kind) {
@@ -58,7 +67,11 @@ export async function preflight(cwd: string, context: GitContext = {}, base?: st
   }
 }
 
-async function inspect(repository: Repository, cwd: string, baseRevision: string | undefined): Promise<Preflight> {
+async function inspect(
+  repository: Repository,
+  cwd: string,
+  { base: baseRevision, template = DEFAULT_TEMPLATE }: Wanted,
+): Promise<Preflight> {
   const { topLevel, git } = repository;
   if (topLevel === undefined) {
     return refused(
@@ -89,13 +102,14 @@ async function inspect(repository: Repository, cwd: string, baseRevision: string
   }
   const base = baseRevision === undefined ? here.head : await commitOid(git, baseRevision);
   if (base === undefined) return refused(`--base ${baseRevision} names no commit: give a branch, tag or object name.`);
-  const folder = await folderProblem(runWorktreeFolder(main.path));
+  const folder = await folderProblem(runWorktreeFolder({ mainWorktree: main.path, template }));
   if (folder !== undefined) return refused(folder);
   const uncommitted = (await status(git)).length;
   const ground = {
     repository,
     checkout: topLevel,
     mainWorktree: main.path,
+    template,
     original,
     originalTip: here.head,
     base,
@@ -107,17 +121,17 @@ async function inspect(repository: Repository, cwd: string, baseRevision: string
 /** Looks whether the folder for worktrees can be made or written; asked early, so that nothing has to be taken back. */
 async function folderProblem(folder: string): Promise<string | undefined> {
   const stats = await stat(folder).catch((error: NodeJS.ErrnoException) => error);
-  const missing = stats instanceof Error && stats.code === "ENOENT";
-  if (!missing && (stats instanceof Error || !stats.isDirectory())) {
+  const parent = dirname(folder);
+  if (stats instanceof Error && stats.code === "ENOENT" && parent !== folder) return folderProblem(parent);
+  if (stats instanceof Error || !stats.isDirectory()) {
     return `${folder}, where the run's worktree goes, is not a folder: move what is there and start again.`;
   }
-  const wanted = missing ? dirname(folder) : folder;
-  const why = await access(wanted, constants.W_OK | constants.X_OK).then(
+  const why = await access(folder, constants.W_OK | constants.X_OK).then(
     () => undefined,
     (error: NodeJS.ErrnoException) => error.code,
   );
   return (
-    why && `${wanted}, where the run's worktree goes, cannot be written (${why}): make it writable and start again.`
+    why && `${folder}, where the run's worktree goes, cannot be written (${why}): make it writable and start again.`
   );
 }
 

@@ -2,12 +2,17 @@ import type { FileStat } from "../git/diff-text.ts";
 import type { BranchName, Oid } from "../git/names.ts";
 import type { SandboxInForce } from "../isolation/detect-sandbox.ts";
 import type { State } from "../landing/state.ts";
+import type { Equipment } from "../worktree/prepare.ts";
 import type { Ground } from "./preflight.ts";
 import type { RunIdentity } from "./record.ts";
 
 /** What a run tells while it goes on, for status lines and transcripts. */
 export type Progress =
   | { readonly type: "preparing"; readonly what: "name" | "worktree" }
+  /** Ignored files into the new worktree, so far. */
+  | { readonly type: "copying"; readonly files: number; readonly bytes: number }
+  | { readonly type: "setup-output"; readonly text: string }
+  | { readonly type: "equipped"; readonly equipment: Equipment }
   | {
       readonly type: "started";
       readonly run: RunIdentity;

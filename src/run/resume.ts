@@ -1,63 +1,122 @@
+import { rm } from "node:fs/promises";
 import { refTip } from "../git/for-each-ref.ts";
 import { branchRef, type Oid, readablePath, type TreePath } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
+import { status } from "../git/status.ts";
 import { fileKind } from "../git/tree-file.ts";
 import { removeWorktree, unlockWorktree } from "../git/worktree.ts";
 import { worktrees } from "../git/worktree-list.ts";
 import { withRepositoryLock } from "../journal/lock.ts";
 import { thisOwner } from "../journal/owner.ts";
-import { createWorktree } from "../worktree/create.ts";
+import { createWorktree, type NewWorktree } from "../worktree/create.ts";
 import { runLockReason } from "../worktree/place.ts";
+import type { Equipment, Wishes } from "../worktree/prepare.ts";
+import { equip, type StartDeps } from "./equip.ts";
 import type { KnownRun } from "./known-runs.ts";
 import type { LoopStart } from "./loop.ts";
 import { checkMessage, conflictMessage, reviewMessage } from "./prompts.ts";
 import { type Recorder, type RunIdentity, recorderFor } from "./record.ts";
+import type { Cancelled } from "./start.ts";
+import { prepareSentence } from "./start-words.ts";
+import type { Interruption, Stop } from "./stop.ts";
 
 export type Resumed =
-  | { readonly kind: "resumed"; readonly record: Recorder; readonly start: LoopStart }
-  /** Nothing was changed. */
+  | {
+      readonly kind: "resumed";
+      readonly run: RunIdentity;
+      readonly record: Recorder;
+      readonly start: LoopStart;
+      /** Of a worktree that was made anew. */
+      readonly equipment?: Equipment | undefined;
+    }
+  | Cancelled
+  /** The run is kept as it was. */
   | { readonly kind: "refused"; readonly message: string };
+
+export interface ResumeOptions {
+  readonly reviewInstructions: string;
+  readonly wishes: Wishes;
+}
 
 /**
  * Makes a kept run ready to go on in this process: its worktree is there (made anew from the scratch branch
  * when its directory vanished) and the journal says whose it is now.
  */
-export async function prepareResume(
-  repository: Repository,
-  known: KnownRun,
-  { reviewInstructions }: { readonly reviewInstructions: string },
-): Promise<Resumed> {
-  const { run, status } = known;
+export async function prepareResume(deps: StartDeps, known: KnownRun, options: ResumeOptions): Promise<Resumed> {
+  const { repository } = deps.ground;
+  const { run, status, tip } = known;
   if (status !== "preserved" && status !== "interrupted") {
     return refused(`${run.slug} is ${status}, so there is nothing to resume: /ultrathink-runs lists the runs.`);
   }
-  return withRepositoryLock(repository.commonDir, async () => {
-    const branch = await refTip(repository.git, branchRef(run.branch));
-    if (branch === undefined) return refused(`branch ${run.branch} is gone; its last commit was ${known.tip}.`);
-    const problem = await makeWorktree(repository, run);
-    if (problem !== undefined) return refused(problem);
-    const record = recorderFor(repository, run.id);
-    await record({ type: "resumed", owner: await thisOwner() });
-    const start = {
-      iteration: known.iterations + 1,
-      tip: known.tip,
-      message: firstMessage(known, branch.oid, reviewInstructions),
-    };
-    return { kind: "resumed", record, start };
-  });
+  const record = recorderFor(repository, run.id);
+  const taken = await withRepositoryLock(repository.commonDir, () => takeOver(repository, known, record));
+  if ("kind" in taken) return taken;
+  const { created, branchTip } = taken;
+  const message = firstMessage(known, branchTip, options.reviewInstructions);
+  const resumed = { kind: "resumed", run, record, start: { iteration: known.iterations + 1, tip, message } } as const;
+  if (created === undefined) return resumed;
+  const keep = (stop: Stop) => record({ type: "stopped", stop, tip });
+  try {
+    const end = await equip(deps, created, options.wishes);
+    switch (end.kind) {
+      case "equipped": {
+        const { born, equipment } = end;
+        await record({ type: "prepared", born });
+        return { ...resumed, run: { ...run, born }, equipment };
+      }
+      case "cancelled":
+        await keep(deps.signal?.reason as Interruption);
+        return { kind: "cancelled", tookBack: true };
+      case "failed": {
+        const sentence = prepareSentence(end.problem, ` Branch ${run.branch} is kept, and the run with it.`);
+        await keep({ kind: "git-error", message: sentence });
+        return refused(sentence);
+      }
+    }
+  } catch (error) {
+    await keep({ kind: "git-error", message: (error as Error).message });
+    throw error;
+  }
 }
 
 function refused(message: string): Resumed & { kind: "refused" } {
   return { kind: "refused", message };
 }
 
-async function makeWorktree(repository: Repository, run: RunIdentity): Promise<string | undefined> {
+interface TakenOver {
+  readonly branchTip: Oid;
+  /** `undefined` when the worktree was there. */
+  readonly created: NewWorktree | undefined;
+}
+
+async function takeOver(
+  repository: Repository,
+  known: KnownRun,
+  record: Recorder,
+): Promise<TakenOver | (Resumed & { kind: "refused" })> {
+  const { run } = known;
+  const branch = await refTip(repository.git, branchRef(run.branch));
+  if (branch === undefined) return refused(`branch ${run.branch} is gone; its last commit was ${known.tip}.`);
+  const branchTip = branch.oid;
+  const created = await makeWorktree(repository, run, branchTip);
+  if (typeof created === "string") return refused(created);
+  await record({ type: "resumed", owner: await thisOwner() });
+  return { branchTip, created };
+}
+
+/** @returns what is the matter, when it cannot be made. */
+async function makeWorktree(
+  repository: Repository,
+  run: RunIdentity,
+  branchTip: Oid,
+): Promise<NewWorktree | string | undefined> {
   const { git } = repository;
   const registered = (await worktrees(git)).find(({ path }) => path === run.worktree);
   const present = (await fileKind(run.worktree, ".git" as TreePath)) !== "absent";
-  if (registered && present) return undefined;
+  if (registered && present && !(await isHalfMade(repository, run, branchTip))) return undefined;
   if (registered) {
     if (registered.locked !== undefined) await unlockWorktree(git, run.worktree);
+    if (present) await rm(run.worktree, { recursive: true, force: true });
     await removeWorktree(git, run.worktree);
   }
   const created = await createWorktree(repository, {
@@ -66,8 +125,13 @@ async function makeWorktree(repository: Repository, run: RunIdentity): Promise<s
     lockReason: runLockReason(run.id, run.slug),
     makeParent: true,
   });
-  if (created.kind === "created") return undefined;
+  if (created.kind === "created") return created;
   return `the worktree ${run.worktree} could not be made again (${created.reason.kind}): see git worktree list.`;
+}
+
+/** Whether the process died before the agent was let in: nothing in the worktree is anybody's work. */
+async function isHalfMade(repository: Repository, { worktree, base, born }: RunIdentity, tip: Oid): Promise<boolean> {
+  return born === undefined && tip === base && (await status(repository.at(worktree))).length === 0;
 }
 
 /** What the agent is asked for first: what kept the run from landing, else another look at what there is. */

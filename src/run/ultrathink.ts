@@ -4,6 +4,7 @@ import type { SharedChange } from "../isolation/changes.ts";
 import type { SandboxInForce } from "../isolation/detect-sandbox.ts";
 import type { Check } from "../landing/state.ts";
 import type { Complete, NamingError } from "../naming/ask.ts";
+import type { Wishes } from "../worktree/prepare.ts";
 import type { Agent } from "./agent.ts";
 import { finish, type LandMode } from "./finish.ts";
 import type { KnownRun } from "./known-runs.ts";
@@ -15,7 +16,7 @@ import { beginProof } from "./proof.ts";
 import type { Recorder, RunIdentity } from "./record.ts";
 import type { Ending, RunReport } from "./report.ts";
 import { prepareResume } from "./resume.ts";
-import { startRun } from "./start.ts";
+import { type Cancelled, startRun } from "./start.ts";
 
 export interface RunDeps {
   readonly ground: Ground;
@@ -37,22 +38,23 @@ export interface RunOptions {
   /** Must succeed on the result before it lands. */
   readonly check?: Check;
   readonly reviewInstructions: string;
+  /** What the worktree gets beside what is in its commit. */
+  readonly wishes: Wishes;
 }
 
 export type RunResult =
   | { readonly kind: "finished"; readonly report: RunReport }
-  /** The user stepped in before anything was created. */
-  | { readonly kind: "cancelled" }
+  | Cancelled
   | { readonly kind: "refused"; readonly message: string };
 
 /** One whole run: name, worktree, iterations, landing. */
 export async function ultrathink(deps: RunDeps, task: string, options: RunOptions): Promise<RunResult> {
-  const { ground, complete, progress, sandbox, signal } = deps;
-  progress({ type: "preparing", what: "name" });
-  const started = await startRun(ground, task, complete, signal);
+  const { ground, progress, sandbox } = deps;
+  const started = await startRun(deps, task, options.wishes);
   if (started.kind !== "started") return started;
-  const { run, record, namingFailure } = started;
+  const { run, record, namingFailure, equipment } = started;
   progress({ type: "started", run, ground, max: options.max, sandbox });
+  progress({ type: "equipped", equipment });
   return drive(deps, options, { run, record, namingFailure, start: { iteration: 1, tip: run.base, message: task } });
 }
 
@@ -60,11 +62,12 @@ export async function ultrathink(deps: RunDeps, task: string, options: RunOption
 export async function resumeRun(deps: RunDeps, known: KnownRun, options: RunOptions): Promise<RunResult> {
   const { ground, progress, sandbox } = deps;
   progress({ type: "preparing", what: "worktree" });
-  const resumed = await prepareResume(ground.repository, known, options);
-  if (resumed.kind === "refused") return resumed;
-  const { run } = known;
+  const resumed = await prepareResume(deps, known, options);
+  if (resumed.kind !== "resumed") return resumed;
+  const { run, equipment } = resumed;
   const max = known.iterations + options.max;
   progress({ type: "started", run, ground, max, sandbox });
+  if (equipment !== undefined) progress({ type: "equipped", equipment });
   return drive(deps, { ...options, max }, { run, record: resumed.record, start: resumed.start });
 }
 

@@ -35,10 +35,14 @@ function leftOutLines({ leftOut }: RunReport): string[] {
   const pathsOf = (why: LeftOut["why"]) => leftOut.filter((each) => each.why === why).map(({ path }) => path);
   const nested = pathsOf("nested-repository");
   const large = pathsOf("too-large");
+  const copies = pathsOf("copied-in");
   const limit = `${SIZE_LIMIT_BYTES / 1024 / 1024} MiB`;
   return [
     ...(nested.length === 0 ? [] : [`  not committed, repositories of their own: ${pathList(nested)}`]),
     ...(large.length === 0 ? [] : [`  not committed, larger than ${limit}: ${pathList(large)}`]),
+    ...(copies.length === 0
+      ? []
+      : [`  not committed, copied from your checkout and ignored there: ${pathList(copies)}`]),
   ];
 }
 

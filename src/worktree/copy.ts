@@ -138,7 +138,7 @@ export async function copyPaths(
     await chmod(absolute(to, path), (stats.mode & 0o7777) | 0o700);
     await utimes(absolute(to, path), ...times(stats));
   }
-  onProgress?.({ files, bytes });
+  if (files > 0) onProgress?.({ files, bytes });
   return { files, bytes, skipped };
 }
 

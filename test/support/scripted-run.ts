@@ -18,6 +18,11 @@ export interface ScriptedRun {
   readonly slugs?: readonly string[];
   /** Goes on with this run instead of starting one. */
   readonly resume?: KnownRun;
+  /** Where worktrees go. */
+  readonly template?: string;
+  readonly base?: string;
+  readonly progress?: RunDeps["progress"];
+  readonly signal?: AbortSignal;
 }
 
 export interface ScriptedEnd {
@@ -34,8 +39,12 @@ export async function scriptedRun({
   naming = "answers",
   slugs = ["scripted-run"],
   resume,
+  template,
+  base,
+  progress = () => undefined,
+  signal,
 }: ScriptedRun): Promise<ScriptedEnd> {
-  const looked = await preflight(cwd, { env });
+  const looked = await preflight(cwd, { env }, { template, base });
   if (looked.kind === "refused") return { result: looked, sent: [] };
   const sent: string[] = [];
   let commits = 0;
@@ -58,12 +67,13 @@ export async function scriptedRun({
   const deps: RunDeps = {
     ground: { ...looked.ground, repository: await openRepository(cwd, { env }) },
     complete,
-    progress: () => undefined,
+    progress,
+    signal,
     enter: (run) => agentIn(run.worktree),
     leave: () => undefined,
     sandbox: { kind: "none" },
   };
-  const all: RunOptions = { max: 4, land: "auto", reviewInstructions: "Review.", ...options };
+  const all: RunOptions = { max: 4, land: "auto", reviewInstructions: "Review.", wishes: { include: [] }, ...options };
   const result = await (resume ? resumeRun(deps, resume, all) : ultrathink(deps, "Do the scripted work", all));
   return { result, sent };
 }

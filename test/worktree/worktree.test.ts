@@ -7,7 +7,13 @@ import { openRepository } from "../../src/git/repository.ts";
 import { worktrees } from "../../src/git/worktree-list.ts";
 import { createWorktree } from "../../src/worktree/create.ts";
 import { inspectWorktree } from "../../src/worktree/inspect.ts";
-import { owningRun, runLockReason, runWorktreePath, scratchBranch } from "../../src/worktree/place.ts";
+import {
+  DEFAULT_TEMPLATE,
+  owningRun,
+  runLockReason,
+  runWorktreePath,
+  scratchBranch,
+} from "../../src/worktree/place.ts";
 import { removeLinkedWorktree } from "../../src/worktree/remove.ts";
 import { type TestRepo, test } from "../support/repo.ts";
 
@@ -15,7 +21,7 @@ const open = (repo: TestRepo, cwd = repo.path) => openRepository(cwd, { env: rep
 
 describe("a run's worktree", () => {
   test("is locked from birth by its run, beside the main worktree", async ({ repo }) => {
-    const path = runWorktreePath(repo.path, "fix-it");
+    const path = runWorktreePath({ mainWorktree: repo.path, template: DEFAULT_TEMPLATE }, "fix-it");
     const branch = scratchBranch("fix-it");
     const lockReason = runLockReason("abc123", "fix-it");
     const checkout = { kind: "new-branch", branch, start: repo.tip("main") } as const;
@@ -53,7 +59,7 @@ describe("a run's worktree", () => {
 
     const refused = await createWorktree(repository, { path, checkout, lockReason: "a run", makeParent: true });
 
-    expect(refused).toMatchObject({ kind: "refused", reason: { kind: "git-failed" } });
+    expect(refused).toMatchObject({ kind: "refused", reason: { kind: "filter-failed", filter: "lost" } });
     expect(existsSync(join(repo.base, "deep"))).toBe(false);
     expect(await worktrees(repository.git)).toHaveLength(1);
     expect(repo.tip("topic")).toBe(tip);
