@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -75,9 +75,25 @@ export async function startTmux(options: TmuxOptions): Promise<PiTmux> {
   };
   try {
     await terminal.waitFor(ready);
+    await calm(Number(await tmux("display-message", "-p", "#{pane_pid}")));
   } catch (error) {
     await terminal.stop();
     throw error;
   }
   return terminal;
+}
+
+/**
+ * Resolves once the process has waited for something for a while: 0.73.1 shows its editor before it listens to it,
+ * and what is entered in between is lost.
+ */
+async function calm(pid: number): Promise<void> {
+  if (process.platform !== "linux") return sleep(500);
+  for (let samples = 0; samples < 8; await sleep(25)) samples = stateOf(pid) === "S" ? samples + 1 : 0;
+}
+
+/** See proc(5): `R` also stands for a process that waits for a processor. */
+function stateOf(pid: number): string {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3);
 }
