@@ -156,24 +156,11 @@ function refusal(reason: RemoveRefusal): Blocked {
         "Put a branch on it there with `git branch`, then call again.",
       );
     case "left-over":
-      return leftOver(reason);
+      return blocked(
+        kind,
+        `${name(reason.path)} could not be deleted. It is still a worktree, with all that is committed; ignored files may be gone. In it:`,
+        "A person mends the cause, then call again.",
+        reason,
+      );
   }
-}
-
-function leftOver(reason: Extract<RemoveRefusal, { kind: "left-over" }>): Blocked {
-  const shown = name(reason.path);
-  if (reason.registered) {
-    return blocked(
-      reason.kind,
-      `git did not remove ${shown}; still there:`,
-      "Mend the cause, then call again.",
-      reason,
-    );
-  }
-  return blocked(
-    reason.kind,
-    `${shown} is no worktree any more, but git could not delete all of it. Its branch is kept, and all that was in it was committed or ignored; left:`,
-    "A person mends the cause and deletes that directory.",
-    reason,
-  );
 }

@@ -10,7 +10,6 @@ export type GitErrorKind =
   | "hook-rejected" // a hook exited non-zero; its words are in stderr
   | "signing-failed"
   | "identity-unknown" // no user.name or user.email, and none to be guessed
-  | "has-submodules" // git removes no worktree that has some
   | "stopped" // timed out, aborted, killed, or over the output limit
   | "not-utf8" // output that a JS string cannot hold unchanged
   | "not-found" // no git on PATH
@@ -71,7 +70,6 @@ const STDERR_KINDS: readonly (readonly [RegExp, GitErrorKind])[] = [
   [/gpg failed to sign|failed to write commit object|failed to sign/i, "signing-failed"],
   [/^(?:Author|Committer) identity unknown/m, "identity-unknown"],
   [/ref updates aborted by hook/, "hook-rejected"],
-  [/^fatal: working trees containing submodules cannot be/m, "has-submodules"],
 ];
 
 export function classify(exit: Exit, stderr: string): GitErrorKind {

@@ -17,8 +17,7 @@ export async function clean(repository: Repository, request: Request, outcome: O
     return { type: "cleaned", notes: sourceNotes(await refTip(repository.git, branch), outcome) };
   const registered = (await worktrees(repository.git)).find(({ path }) => path === retire);
   if (registered) {
-    const { why, untouched } = await whyKept(repository, request, retire, registered);
-    const kept = why ?? (await deleteWorktree(repository, retire, { untouched }));
+    const kept = (await whyKept(repository, request, retire, registered)) ?? (await deleteWorktree(repository, retire));
     if (kept !== undefined) return { type: "cleaned", notes: [{ kind: "worktree-kept", worktree: retire, why: kept }] };
   }
   const tip = await refTip(repository.git, branch);
@@ -26,18 +25,19 @@ export async function clean(repository: Repository, request: Request, outcome: O
   return { type: "cleaned", notes: sourceNotes(tip, outcome) };
 }
 
-/** What of it is in no commit and somebody's work; `why` is `undefined` when it may go. */
+/** What of it is in no commit and somebody's work, or `undefined` when it may go. */
 async function whyKept(
   repository: Repository,
   { born }: Request,
   path: WorktreePath,
   { prunable }: Worktree,
-): Promise<{ readonly why?: string; readonly untouched: boolean }> {
-  if (prunable !== undefined) return { untouched: false };
+): Promise<string | undefined> {
+  if (prunable !== undefined) return undefined;
   const left = await status(repository.at(path), { untracked: "all" });
   const { work } = await changesIn(path, left, born);
-  if (work.length === 0) return { untouched: left.length > 0 };
-  return { why: `in no commit: ${pathList(work.map((entry) => entry.path))}`, untouched: false };
+  // A process that died here may have deleted some of it already.
+  const there = work.filter((entry) => entry.kind !== "changed" || entry.xy !== ".D");
+  return there.length === 0 ? undefined : `in no commit: ${pathList(there.map((entry) => entry.path))}`;
 }
 
 function sourceNotes(tip: RefTip | undefined, { sourceTip }: Outcome): Note[] {

@@ -30,11 +30,11 @@ export async function finish(deps: FinishDeps, end: LoopEnd, { land: mode, check
   const { repository, run, record } = deps;
   await record({ type: "stopped", stop: end.stop, tip: end.tip });
   const tip = await branchTip(deps, end);
-  const { uncommitted, untouched, ignored } = await leftIn(repository, run);
+  const { uncommitted, ignored } = await leftIn(repository, run);
   const empty = tip === run.base && uncommitted === 0;
   // Whoever ends the session may end the process: what is half cleaned up then would be in the way of a resume.
   const keeps = end.stop.kind === "git-error" || end.stop.kind === "session-ended";
-  if (empty && !keeps) return { ...(await cleanUp(deps, untouched)), ignored };
+  if (empty && !keeps) return { ...(await cleanUp(deps)), ignored };
   const lands = landsAfter(end.stop);
   if (!lands || mode === "none") {
     return {
@@ -61,12 +61,9 @@ async function branchTip({ repository: { git }, run }: FinishDeps, { tip }: Loop
 }
 
 /** Nothing was committed and nothing lies about: worktree and branch go. */
-async function cleanUp(
-  { repository, run, record }: FinishDeps,
-  untouched: boolean,
-): Promise<Ending & { kind: "nothing-to-land" }> {
+async function cleanUp({ repository, run, record }: FinishDeps): Promise<Ending & { kind: "nothing-to-land" }> {
   return withRepositoryLock(repository.commonDir, async () => {
-    const why = await deleteWorktree(repository, run.worktree, { untouched });
+    const why = await deleteWorktree(repository, run.worktree);
     if (why !== undefined) return { kind: "nothing-to-land", ignored: [], kept: { worktree: run.worktree, why } };
     await deleteRef(repository.git, branchRef(run.branch), run.base);
     await record({ type: "cleaned" });
@@ -87,22 +84,14 @@ async function forgetMissingWorktree({ git }: Repository, run: RunIdentity): Pro
 interface Left {
   /** Entries in no commit. */
   readonly uncommitted: number;
-  /** Whether there are others, which nobody has touched. */
-  readonly untouched: boolean;
   /** What git ignores, or was copied in: it goes with the worktree. A whole directory counts once. */
   readonly ignored: readonly TreePath[];
 }
 
 async function leftIn(repository: Repository, { worktree, born }: RunIdentity): Promise<Left> {
-  if ((await fileKind(worktree, ".git" as TreePath)) === "absent") {
-    return { uncommitted: 0, untouched: false, ignored: [] };
-  }
+  if ((await fileKind(worktree, ".git" as TreePath)) === "absent") return { uncommitted: 0, ignored: [] };
   const entries = await status(repository.at(worktree), { untracked: "all", ignored: true });
-  const { work, untouched, copied } = await changesIn(worktree, entries, born);
+  const { work, copied } = await changesIn(worktree, entries, born);
   const ignored = entries.filter(({ kind }) => kind === "ignored").map(({ path }) => path);
-  return {
-    uncommitted: work.length,
-    untouched: untouched.length + copied.length > 0,
-    ignored: [...ignored, ...copied],
-  };
+  return { uncommitted: work.length, ignored: [...ignored, ...copied] };
 }

@@ -38,10 +38,9 @@ export type RemoveRefusal =
   | {
       readonly kind: "left-over";
       readonly path: string;
+      /** What could not be deleted, and why. All else is there again, ignored files excepted. */
       readonly output: string;
-      /** git drops the registration also when it could not delete everything. */
-      readonly registered: boolean;
-      /** What is still in the directory, at its top. */
+      /** What is in the directory, at its top. */
       readonly paths: readonly TreePath[];
     };
 
@@ -72,7 +71,6 @@ export async function removeLinkedWorktree(repository: Repository, request: Remo
   const missing = (await lstat(worktree.path).catch(ifAbsent)) === undefined;
   const branch = worktree.branch === undefined ? undefined : refBranch(worktree.branch);
   let deletedIgnored: readonly TreePath[] = [];
-  let untouched = false;
   if (!missing) {
     const content = await contentOf(repository, worktree, all);
     if (content.problem) return refuse(content.problem);
@@ -80,17 +78,16 @@ export async function removeLinkedWorktree(repository: Repository, request: Remo
       return refuse({ kind: "ignored-files", paths: content.ignored });
     }
     deletedIgnored = content.ignored;
-    untouched = content.untouched;
   }
-  const output = await deleteWorktree(repository, worktree.path, { untouched });
-  if (output !== undefined) return refuse({ kind: "left-over", output, ...(await leftOver(repository, worktree)) });
+  const output = await deleteWorktree(repository, worktree.path);
+  if (output !== undefined) {
+    return refuse({ kind: "left-over", path: worktree.path, output, paths: await topOf(worktree) });
+  }
   return { kind: "removed", branch, head: worktree.head, deletedIgnored, wasMissing: missing };
 }
 
-async function leftOver(repository: Repository, { path }: Worktree) {
-  const registered = (await worktrees(repository.git)).some((each) => each.path === path);
-  const names = (await readdir(path, { encoding: "buffer" }).catch(ifAbsent)) ?? [];
-  return { path, registered, paths: names.map(treePath) };
+async function topOf({ path }: Worktree): Promise<TreePath[]> {
+  return ((await readdir(path, { encoding: "buffer" }).catch(ifAbsent)) ?? []).map(treePath);
 }
 
 function standingProblem(repository: Repository, { path, main, locked }: Worktree): RemoveRefusal | undefined {
@@ -103,13 +100,11 @@ function standingProblem(repository: Repository, { path, main, locked }: Worktre
 interface Content {
   readonly problem?: RemoveRefusal;
   readonly ignored: readonly TreePath[];
-  /** Whether something differs from HEAD that is as git checked it out. */
-  readonly untouched: boolean;
 }
 
 /** What is in the worktree that would be lost with it. */
 async function contentOf(repository: Repository, worktree: Worktree, all: readonly Worktree[]): Promise<Content> {
-  const blockedBy = (problem: RemoveRefusal): Content => ({ problem, ignored: [], untouched: false });
+  const blockedBy = (problem: RemoveRefusal): Content => ({ problem, ignored: [] });
   const git = repository.at(worktree.path);
   const place = await repositoryPlace(git).catch((error: unknown) => {
     if (error instanceof GitError && error.kind === "not-a-repository") return undefined;
@@ -122,7 +117,7 @@ async function contentOf(repository: Repository, worktree: Worktree, all: readon
   if (operation) return blockedBy({ kind: "operation", operation });
 
   const entries = await status(git, { untracked: "all", ignored: true });
-  const { work, untouched } = await changesIn(worktree.path, entries);
+  const { work } = await changesIn(worktree.path, entries);
   if (work.length > 0) return blockedBy({ kind: "dirty", paths: work.map(({ path }) => path) });
   const hidden = await presentHidden(git, worktree.path);
   const [first] = hidden;
@@ -137,7 +132,7 @@ async function contentOf(repository: Repository, worktree: Worktree, all: readon
   if (branch === undefined && head !== undefined && !(await isReachable(git, head))) {
     return blockedBy({ kind: "unreachable-head", head });
   }
-  return { ignored, untouched: untouched.length > 0 };
+  return { ignored };
 }
 
 /** Entries that git was told not to look at and that are there: an edit in one would go unseen. */

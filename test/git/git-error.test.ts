@@ -103,15 +103,6 @@ const CAUSES: readonly (readonly [kind: GitErrorKind, phrase: RegExp, provoke: P
       return git(["update-ref", "refs/heads/main", tip]);
     },
   ],
-  [
-    "has-submodules",
-    /containing submodules/,
-    (git, repo) => {
-      const worktree = repo.linkedWorktree("topic");
-      mkdirSync(join(repo.path, ".git", "worktrees", "topic", "modules"));
-      return git(["worktree", "remove", worktree]);
-    },
-  ],
   ["stopped", /(?:)/, (_, repo) => gitIn(repo.path, { env: repo.env(), signal: AbortSignal.abort() })(["status"])],
   [
     "stopped",

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { toBranchName } from "../../src/git/names.ts";
@@ -67,15 +67,43 @@ describe("a run's worktree", () => {
 });
 
 describe("removing a worktree", () => {
-  test("that breaks off says what is left and that git has dropped it", async ({ repo, onTestFinished }) => {
+  test("that breaks off says at what, leaves the worktree whole, and can be tried again", async ({ repo }) => {
     const path = repo.linkedWorktree("topic");
-    repo.commit({ "stuck/file.txt": "x\n" }, path);
+    repo.commit({ "stuck/file.txt": "x\n", "a.txt": "1\n", "z.txt": "1\n" }, path);
+    const before = repo.gitIn(path, "ls-files", "--stage");
     const free = makeUndeletable(join(path, "stuck"));
-    onTestFinished(free);
-    const removed = await removeLinkedWorktree(await open(repo), { path });
-    expect(removed).toMatchObject({ reason: { kind: "left-over", registered: false } });
-    expect(removed).toMatchObject({ reason: { paths: expect.arrayContaining(["stuck"]) } });
-    free();
+    try {
+      const removed = await removeLinkedWorktree(await open(repo), { path });
+      expect(removed).toMatchObject({
+        reason: {
+          kind: "left-over",
+          output: expect.stringContaining("stuck/file.txt"),
+          paths: expect.arrayContaining([".git", "README.md", "a.txt", "stuck", "z.txt"]),
+        },
+      });
+      expect(repo.gitIn(path, "status", "--porcelain")).toBe("");
+      expect(repo.gitIn(path, "ls-files", "--stage")).toBe(before);
+    } finally {
+      free();
+    }
+
+    expect(await removeLinkedWorktree(await open(repo), { path })).toMatchObject({ kind: "removed" });
+
+    expect(existsSync(path)).toBe(false);
+    expect(repo.git("worktree", "list", "--porcelain").match(/^worktree /gm)).toHaveLength(1);
+  });
+
+  test("takes names that are not UTF-8 with it", async ({ repo }) => {
+    const path = repo.linkedWorktree("topic");
+    mkdirSync(Buffer.concat([Buffer.from(`${path}/d`), Buffer.from([0xe9])]));
+    writeFileSync(
+      Buffer.concat([Buffer.from(`${path}/d`), Buffer.from([0xe9]), Buffer.from("/f"), Buffer.from([0xff])]),
+      "",
+    );
+    repo.gitIn(path, "add", "--all");
+    repo.gitIn(path, "commit", "--quiet", "--message=odd");
+    expect(await removeLinkedWorktree(await open(repo), { path })).toMatchObject({ kind: "removed" });
+    expect(existsSync(path)).toBe(false);
   });
 
   test("whose directory is gone drops its registration only", async ({ repo }) => {
