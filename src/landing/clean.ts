@@ -3,6 +3,7 @@ import { branchRef, type WorktreePath } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { status } from "../git/status.ts";
 import { deleteRef } from "../git/update-ref.ts";
+import { unlockWorktree } from "../git/worktree.ts";
 import { type Worktree, worktrees } from "../git/worktree-list.ts";
 import { changesIn } from "../worktree/changes.ts";
 import { deleteWorktree } from "../worktree/delete.ts";
@@ -18,7 +19,11 @@ export async function clean(repository: Repository, request: Request, outcome: O
   const registered = (await worktrees(repository.git)).find(({ path }) => path === retire);
   if (registered) {
     const kept = (await whyKept(repository, request, retire, registered)) ?? (await deleteWorktree(repository, retire));
-    if (kept !== undefined) return { type: "cleaned", notes: [{ kind: "worktree-kept", worktree: retire, why: kept }] };
+    if (kept !== undefined) {
+      // The run is over: the worktree is the user's now, who could not remove a locked one.
+      if (registered.locked !== undefined) await unlockWorktree(repository.git, retire);
+      return { type: "cleaned", notes: [{ kind: "worktree-kept", worktree: retire, why: kept }] };
+    }
   }
   const tip = await refTip(repository.git, branch);
   if (tip?.oid === outcome.sourceTip) await deleteRef(repository.git, branch, outcome.sourceTip);

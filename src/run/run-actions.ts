@@ -1,18 +1,18 @@
-import { rm } from "node:fs/promises";
-import { stageAll } from "../git/commit.ts";
+import { stageAll, unstage } from "../git/commit.ts";
 import { commitTree } from "../git/commit-tree.ts";
 import { refTip } from "../git/for-each-ref.ts";
-import { branchRef, type Oid, type TreePath } from "../git/names.ts";
+import { branchRef, type Oid, type TreePath, type WorktreePath } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
 import { status } from "../git/status.ts";
 import { fileKind } from "../git/tree-file.ts";
 import { deleteRef, moveRefs } from "../git/update-ref.ts";
-import { removeWorktree, unlockWorktree } from "../git/worktree.ts";
 import { worktrees } from "../git/worktree-list.ts";
 import { withRepositoryLock } from "../journal/lock.ts";
 import { backupRefs } from "../landing/backup-refs.ts";
 import type { Outcome, StopReason } from "../landing/state.ts";
 import { undoLanding } from "../landing/undo.ts";
+import { changesIn } from "../worktree/changes.ts";
+import { deleteWorktree } from "../worktree/delete.ts";
 import { type KnownRun, knownRuns } from "./known-runs.ts";
 import { recorderFor } from "./record.ts";
 
@@ -27,7 +27,8 @@ export type ActionRefusal =
   | { readonly kind: "stopped"; readonly reason: StopReason }
   | { readonly kind: "nothing-to-undo"; readonly why: string }
   /** Their commits may be nowhere else. */
-  | { readonly kind: "nested-repository"; readonly paths: readonly TreePath[] };
+  | { readonly kind: "nested-repository"; readonly paths: readonly TreePath[] }
+  | { readonly kind: "not-deleted"; readonly worktree: WorktreePath; readonly why: string };
 
 export type Undone =
   | { readonly kind: "undone"; readonly to: Oid }
@@ -88,22 +89,22 @@ export async function discardRun(
     const entries = registered && present ? await status(repository.at(run.worktree), { untracked: "all" }) : [];
     const nested = entries.filter(({ kind, path }) => kind === "untracked" && path.endsWith("/"));
     if (nested.length > 0) return refused({ kind: "nested-repository", paths: nested.map(({ path }) => path) });
-    const uncommitted = entries.length > 0 ? await snapshot(repository, run.worktree, tip) : undefined;
+    const { work, copied, stagedCopies } = await changesIn(run.worktree, entries, run.born);
+    await unstage(repository.at(run.worktree), stagedCopies);
+    const uncommitted = work.length > 0 ? await snapshot(repository, run.worktree, tip, copied) : undefined;
     await moveRefs(git, "ultrathink: discarded", [{ ref: backupRefs(run.id).tip, to: uncommitted ?? tip }]);
-    if (registered) {
-      if (registered.locked !== undefined) await unlockWorktree(git, run.worktree);
-      await rm(run.worktree, { recursive: true, force: true }); // its content is in the snapshot now
-      await removeWorktree(git, run.worktree);
-    }
+    // What was in it is in the snapshot now.
+    const why = registered ? await deleteWorktree(repository, run.worktree) : undefined;
+    if (why !== undefined) return refused({ kind: "not-deleted", worktree: run.worktree, why });
     if (await refTip(git, branch)) await deleteRef(git, branch, tip);
     await recorderFor(repository, run.id)({ type: "discarded" });
     return { kind: "discarded", tip, uncommitted };
   });
 }
 
-/** Everything in the worktree as a commit on `tip`. */
-async function snapshot(repository: Repository, worktree: string, tip: Oid): Promise<Oid> {
+/** Everything in the worktree as a commit on `tip`, copies of the user's ignored files excepted. */
+async function snapshot(repository: Repository, worktree: string, tip: Oid, copied: readonly TreePath[]): Promise<Oid> {
   const git = repository.at(worktree);
-  const tree = await stageAll(git);
+  const tree = await stageAll(git, copied);
   return commitTree(git, { tree, parents: [tip], message: "ultrathink: uncommitted work of a discarded run\n" });
 }

@@ -75,6 +75,8 @@ export function refusalSentence(refusal: ActionRefusal, { run }: KnownRun): stri
       return `${refusal.why}. Nothing was changed.`;
     case "nested-repository":
       return `its worktree holds repositories of their own, whose commits may be nowhere else: ${pathList(refusal.paths)}. Move them first. Nothing was changed.`;
+    case "not-deleted":
+      return `its worktree ${refusal.worktree} cannot be deleted: ${refusal.why}. Mend that and discard it again; branch and worktree are kept.`;
   }
 }
 

@@ -1,9 +1,13 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect } from "vitest";
+import { openRepository } from "../../src/git/repository.ts";
 import { processesIn } from "../../src/process/processes-in.ts";
+import { knownRuns } from "../../src/run/known-runs.ts";
 import type { Progress } from "../../src/run/progress.ts";
+import { discardRun } from "../../src/run/run-actions.ts";
 import type { RunOptions } from "../../src/run/ultrathink.ts";
 import { transcriptText } from "../../src/ui/progress.ts";
 import { summary } from "../../src/ui/summary.ts";
@@ -260,6 +264,7 @@ describe("a run in a repository", () => {
 
     expect(words).toContain("nowhere else: lib");
     expect(existsSync(`${repo.path}.worktrees/scripted-run/lib/.git`)).toBe(true);
+    expect(repo.git("worktree", "list", "--porcelain")).not.toContain("locked");
   });
 
   test("that is sparse is sparse as well, and says so", async ({ repo }) => {
@@ -283,6 +288,14 @@ describe("a run in a repository", () => {
     expect(surroundings(repo)).toEqual(before);
   });
 
+  test("takes a worktree away that a process had begun to delete", async ({ repo }) => {
+    repo.commit({ "a.txt": "1\n" });
+    const check = { command: "rm a.txt", timeoutMs: 60_000 };
+    const { result } = await run(repo, ["echo 1 > work.txt"], {}, { options: { check } });
+    expect(result).toMatchObject({ report: { ending: { kind: "landed", notes: [] } } });
+    expect(existsSync(`${repo.path}.worktrees/scripted-run`)).toBe(false);
+  });
+
   test("with a file that is modified from birth leaves it out, and takes its worktree away", async ({ repo }) => {
     repo.commit({ "crlf.txt": "a\r\nb\r\n", "edited.txt": "a\r\n" });
     repo.write({ ".gitattributes": "* text=auto eol=lf\n" });
@@ -298,6 +311,92 @@ describe("a run in a repository", () => {
     expect(busy.result).toMatchObject({ report: { ending: { kind: "landed" }, iterations: 2 } });
     expect(repo.git("show", "--format=", "--name-only", "main").split("\n")).toEqual(["edited.txt", "work.txt"]);
     expect(existsSync(`${repo.path}.worktrees/scripted-run`)).toBe(false);
+  });
+});
+
+describe("a kept run", () => {
+  const known = async (repo: TestRepo) => {
+    const { runs } = await knownRuns(await openRepository(repo.path, { env: repo.env() }));
+    return runs[0] ?? expect.fail("there is no run");
+  };
+
+  test("whose worktree is made anew gets all that it needs again", async ({ repo }) => {
+    repo.commit({ ".gitignore": "*.env\n" });
+    repo.write({ "a.env": "1\n" });
+    const wishes = { include: ["*.env"], ...setup("echo 2 > README.md") };
+    await run(repo, ["echo 1 > one.txt", "exit 70"], wishes);
+    rmSync(`${repo.path}.worktrees/scripted-run`, { recursive: true });
+
+    const resume = await known(repo);
+    const { result, told } = await run(repo, ["cat a.env README.md > two.txt"], wishes, { resume });
+
+    expect(result).toMatchObject({ report: { ending: { kind: "landed" } } });
+    expect(repo.read("two.txt")).toBe("1\n2\n");
+    expect(repo.read("README.md")).toBe("hello\n");
+    expect(told.map(({ type }) => type)).toContain("equipped");
+  });
+
+  test("whose process died while it was being made ready is made ready anew", async ({ repo }) => {
+    repo.commit({ ".gitignore": "*.env\nhalf\n" });
+    repo.write({ "a.env": "1\n" });
+    const child = fileURLToPath(new URL("../support/run-child.ts", import.meta.url));
+    const args = ["--import", "tsx", child, repo.path, "[]", "", "echo 1 > half; kill -9 $PPID"];
+    expect(spawnSync(process.execPath, args, { env: repo.env() }).signal).toBe("SIGKILL");
+    const worktree = `${repo.path}.worktrees/scripted-run`;
+    expect(existsSync(join(worktree, "half"))).toBe(true);
+
+    const resume = await known(repo);
+    expect(resume).toMatchObject({ status: "interrupted", iterations: 0 });
+    const wishes = { include: ["*.env"], ...setup("test ! -e half && cp a.env ready.env") };
+    const { result, sent } = await run(repo, ["cp ready.env out.txt"], wishes, { resume });
+
+    expect(sent[0]).toBe("Do the scripted work");
+    expect(result).toMatchObject({ report: { ending: { kind: "landed" } } });
+    expect(repo.read("out.txt")).toBe("1\n");
+  });
+
+  test("stays one when its set-up fails, and can be resumed once that is mended", async ({ repo }) => {
+    await run(repo, ["echo 1 > one.txt", "exit 70"], {});
+    const worktree = `${repo.path}.worktrees/scripted-run`;
+    rmSync(worktree, { recursive: true });
+
+    const refused = await run(repo, [], setup("echo no network >&2; exit 1"), { resume: await known(repo) });
+
+    expect(refused.words).toMatch(/no network[\s\S]*Branch ultrathink\/scripted-run is kept/);
+    expect(existsSync(worktree)).toBe(false);
+    expect(await known(repo)).toMatchObject({ status: "preserved", stop: { kind: "git-error" } });
+    const { result } = await run(repo, ["echo 2 > two.txt"], setup("true"), { resume: await known(repo) });
+    expect(result).toMatchObject({ report: { ending: { kind: "landed" } } });
+    expect([repo.read("one.txt"), repo.read("two.txt")]).toEqual(["1\n", "2\n"]);
+  });
+
+  test("is kept as well when the user steps in while its worktree is made anew", async ({ repo }) => {
+    await run(repo, ["echo 1 > one.txt", "exit 70"], {});
+    rmSync(`${repo.path}.worktrees/scripted-run`, { recursive: true });
+    const stop = new AbortController();
+    const progress = ({ type }: Progress) => {
+      if (type === "setup-output") stop.abort({ kind: "cancelled-by-interrupt" });
+    };
+    const resume = await known(repo);
+    const { result } = await run(repo, [], setup("echo go; sleep 600"), { resume, signal: stop.signal, progress });
+    expect(result).toEqual({ kind: "cancelled", tookBack: true });
+    expect(await known(repo)).toMatchObject({ status: "preserved", stop: { kind: "cancelled-by-interrupt" } });
+  });
+
+  test("that is thrown away keeps no copy of an ignored file in its last commit", async ({ repo }) => {
+    repo.commit({ ".gitignore": "*.env\n" });
+    repo.write({ "a.env": "SECRET=1\n" });
+    await run(repo, [": > .gitignore; echo 1 > work.txt; exit 70"], { include: ["*.env"] });
+    const repository = await openRepository(repo.path, { env: repo.env() });
+
+    const discarded = await discardRun(repository, await known(repo));
+
+    if (discarded.kind !== "discarded") expect.fail(discarded.refusal.kind);
+    expect(repo.git("ls-tree", "--name-only", discarded.uncommitted ?? "").split("\n")).toEqual([
+      ".gitignore",
+      "README.md",
+      "work.txt",
+    ]);
   });
 });
 
