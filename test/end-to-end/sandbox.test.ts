@@ -129,6 +129,7 @@ describe("the commands of a run", () => {
     try {
       nextScript(home, { passes: [{ ...writing({ "a.txt": "a\n" }), slowMs: 60_000 }] });
       await pi.type("/ultrathink Add a");
+      await pi.waitFor(/\/ultrathink Add a/);
       await pi.keys("Enter");
       expect(await pi.waitFor(/Scripted wait/)).toContain("sandbox: bubblewrap");
       await pi.type("!pwd; cat a.txt; git tag mine || echo refused");
