@@ -1,9 +1,10 @@
 import { type Static, Type } from "typebox";
 import type { Git } from "../src/git/git.ts";
-import type { BranchName, Oid, WorktreePath } from "../src/git/names.ts";
+import type { BranchName, Oid, ShownPath, WorktreePath } from "../src/git/names.ts";
 import { commitOid, repositoryPlace } from "../src/git/rev-parse.ts";
 import { isSparse } from "../src/git/sparse.ts";
 import type { WorktreeCheckout } from "../src/git/worktree.ts";
+import { shownWorktreePath } from "../src/git/worktree-list.ts";
 import { type CreateRefusal, createWorktree } from "../src/worktree/create.ts";
 import { branchArgument, branchParameter, isBlocked, pathArgument, pathParameter } from "./arguments.ts";
 import { type Blocked, blocked } from "./blocked.ts";
@@ -37,7 +38,13 @@ export interface CreateWorktreeDetails {
   readonly handoff: Handoff;
   /** Only the directories of the sparse checkout are there. */
   readonly sparse: boolean;
+  /** The worktree whose directory it is in, where git ignores it; `null` when it is beside them all. */
+  readonly inside: WorktreePath | null;
+  /** Other worktrees whose HEAD git cannot read. */
+  readonly damagedWorktrees: readonly ShownPath[];
 }
+
+const DAMAGED_SHOWN = 10;
 
 export const createWorktreeTool = (deps: ToolDeps) =>
   agentTool<typeof Parameters, CreateWorktreeDetails>(deps, {
@@ -75,9 +82,22 @@ async function create(call: Call, params: Static<typeof Parameters>): Promise<An
   const kind = checkout.kind === "new-branch" ? "new branch" : "branch";
   const summary = `Linked worktree ${name(created.path)} is ready on ${kind} ${branch} at ${created.head}.`;
   const handoff = { cwd: created.path, branch, head: created.head, ready: true, summary } as const;
-  const notes = sparse ? " It is sparse, like the checkout it comes from: only some directories are there." : "";
+  const inside = created.inside ?? null;
+  const damagedWorktrees = created.damaged.slice(0, DAMAGED_SHOWN).map(shownWorktreePath);
+  const notes = [
+    ...(sparse ? ["It is sparse, like the checkout it comes from: only some directories are there."] : []),
+    ...(inside === null ? [] : [`It is inside ${name(inside)}, in a directory that git ignores there.`]),
+    ...damagedWorktrees.map(
+      (path) => `Damaged, and left alone: worktree ${shownName(path)}, whose HEAD git cannot read.`,
+    ),
+  ];
   const next = "Work there with exactly that path as the working directory; the current checkout was not touched.";
-  return { details: { outcome: "created", handoff, sparse }, text: `${summary}${notes}\n${next}` };
+  const details = { outcome: "created", handoff, sparse, inside, damagedWorktrees } as const;
+  return { details, text: [summary, ...notes, next].join("\n") };
+}
+
+function shownName(path: ShownPath): string {
+  return typeof path === "string" ? name(path) : JSON.stringify(path);
 }
 
 type Checkout = Extract<WorktreeCheckout, { branch: BranchName }>;
@@ -157,6 +177,12 @@ function refusal(reason: CreateRefusal): Blocked {
         `git could not check out the files of filter ${name(reason.filter)}, which is required; what it began was taken back.`,
         `A person mends that filter (filter.${reason.filter} in git's configuration), then call again.`,
         reason,
+      );
+    case "disk-full":
+      return blocked(
+        kind,
+        `No space left for ${name(reason.path)}: it needs ${reason.neededBytes} bytes, ${reason.freeBytes} are free. What git began was taken back.`,
+        "Use a path on another disk, or a person makes room, then call again.",
       );
     case "git-failed":
       return blocked(

@@ -65,9 +65,11 @@ function parseWorktree(record: string, index: number): Worktree {
   const head = fields.get("HEAD");
   if (head !== undefined && !isOid(head)) throw new SyntaxError(`unknown HEAD of a worktree: ${JSON.stringify(head)}`);
   const bare = fields.has("bare");
+  // For a HEAD that it cannot read git prints zeros, and no branch.
+  const damaged = !bare && (head === undefined || (isZeroOid(head) && !fields.has("branch")));
   return {
     path: decoded(path) as WorktreePath,
-    readable: pathText(path as TreePath) !== undefined && (bare || head !== undefined),
+    readable: pathText(path as TreePath) !== undefined && !damaged,
     main: index === 0,
     bare,
     head: head === undefined || isZeroOid(head) ? undefined : head,

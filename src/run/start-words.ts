@@ -21,6 +21,8 @@ export function refusalSentence(reason: CreateRefusal | undefined): string {
       return `${reason.path} is inside the checkout ${reason.worktree}, whose tools would pick it up: set worktrees in ~/.pi/ultrathink.json to a place beside it, or to one that git ignores there. ${safe}`;
     case "filter-failed":
       return `${filterSentence(reason.filter)} All of it was taken back. It said:\n${reason.output}`;
+    case "disk-full":
+      return `there is no space for the worktree ${reason.path}: it needs ${megabytes(reason.neededBytes)}, ${megabytes(reason.freeBytes)} are free. All of it was taken back. Make room, or set worktrees in ~/.pi/ultrathink.json to a place on another disk, and start again.`;
     case "git-failed":
       return `git could not create the worktree, and all of it was taken back: ${reason.output}`;
     case "changed-by-hook":
@@ -28,6 +30,10 @@ export function refusalSentence(reason: CreateRefusal | undefined): string {
     default:
       return `the worktree could not be created (${reason?.kind}). ${safe}`;
   }
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 }
 
 function filterSentence(filter: string): string {

@@ -1,9 +1,11 @@
-import { rm } from "node:fs/promises";
+import { rm, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { refTip, refTips } from "../git/for-each-ref.ts";
 import { failedFilter, GitError } from "../git/git-error.ts";
+import { treeBytes } from "../git/ls-tree.ts";
 import { type BranchName, branchRef, type Oid, type WorktreePath } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
+import { ifAbsent } from "../git/tree-file.ts";
 import { deleteRef } from "../git/update-ref.ts";
 import { addWorktree, removeWorktree, unlockWorktree, type WorktreeCheckout } from "../git/worktree.ts";
 import { type Worktree, worktrees } from "../git/worktree-list.ts";
@@ -23,6 +25,7 @@ export type CreateRefusal =
   | DestinationRefusal
   /** A required filter failed on the way out of the object database: Git LFS without its server, and the like. */
   | { readonly kind: "filter-failed"; readonly filter: string; readonly output: string }
+  | { readonly kind: "disk-full"; readonly path: string; readonly neededBytes: number; readonly freeBytes: number }
   | { readonly kind: "git-failed"; readonly output: string }
   | { readonly kind: "changed-by-hook"; readonly expected: string; readonly found: string };
 
@@ -37,7 +40,13 @@ export interface NewWorktree {
 }
 
 export type Created =
-  | ({ readonly kind: "created" } & NewWorktree)
+  | ({
+      readonly kind: "created";
+      /** A worktree that it is inside of, where git ignores it. */
+      readonly inside: WorktreePath | undefined;
+      /** Others whose HEAD git cannot read; they are in nobody's way. */
+      readonly damaged: readonly Worktree[];
+    } & NewWorktree)
   | { readonly kind: "refused"; readonly reason: CreateRefusal };
 
 /**
@@ -52,16 +61,14 @@ export async function createWorktree(repository: Repository, request: CreateRequ
   if (branch) return refused(branch);
   const place = await destination(repository, request, all);
   if (place.kind === "refused") return place;
-  const { path, madeParent } = place;
+  const { path, madeParent, inside } = place;
   const undo = () => rollBack(repository, path, request.checkout, madeParent);
   try {
     await addWorktree(repository.git, path, request.checkout, request.lockReason);
   } catch (error) {
     await undo();
     if (!(error instanceof GitError) || error.kind === "not-found") throw error;
-    const output = error.command.stderr.trim() || error.message;
-    const filter = failedFilter(error);
-    return refused(filter === undefined ? { kind: "git-failed", output } : { kind: "filter-failed", filter, output });
+    return refused(await whyFailed(repository, error, request.checkout, path));
   }
   const made = (await worktrees(repository.git)).find((each) => each.path === path);
   const { checkout } = request;
@@ -73,7 +80,32 @@ export async function createWorktree(repository: Repository, request: CreateRequ
     return refused({ kind: "changed-by-hook", expected, found: `${made?.branch ?? "no branch"} at ${made?.head}` });
   }
   const newBranch = checkout.kind === "new-branch";
-  return { kind: "created", path, branch: checkout.branch, head: made.head, newBranch, madeParent };
+  const damaged = all.filter((each) => !each.readable && each.prunable === undefined);
+  return { kind: "created", path, branch: checkout.branch, head: made.head, newBranch, madeParent, inside, damaged };
+}
+
+/** git says that it could not write a file, and not why. */
+async function whyFailed(
+  repository: Repository,
+  error: GitError,
+  checkout: CreateRequest["checkout"],
+  path: WorktreePath,
+): Promise<CreateRefusal> {
+  const output = error.command.stderr.trim() || error.message;
+  const filter = failedFilter(error);
+  if (filter !== undefined) return { kind: "filter-failed", filter, output };
+  if (!/unable to write|No space left/.test(output)) return { kind: "git-failed", output };
+  const { git } = repository.with({ signal: undefined });
+  const commit = checkout.kind === "new-branch" ? checkout.start : branchRef(checkout.branch);
+  const neededBytes = await treeBytes(git, commit);
+  const freeBytes = await freeSpace(dirname(path));
+  return freeBytes < neededBytes ? { kind: "disk-full", path, neededBytes, freeBytes } : { kind: "git-failed", output };
+}
+
+/** In bytes, where the nearest folder to `path` is. */
+async function freeSpace(path: string): Promise<number> {
+  const stats = await statfs(path).catch(ifAbsent);
+  return stats === undefined ? freeSpace(dirname(path)) : stats.bavail * stats.bsize;
 }
 
 function refused(reason: CreateRefusal): Created & { kind: "refused" } {

@@ -29,7 +29,13 @@ export type DestinationRefusal =
   | { readonly kind: "inside-worktree"; readonly path: string; readonly worktree: WorktreePath };
 
 export type Destination =
-  | { readonly kind: "place"; readonly path: WorktreePath; readonly madeParent: string | undefined }
+  | {
+      readonly kind: "place";
+      readonly path: WorktreePath;
+      readonly madeParent: string | undefined;
+      /** A worktree of this repository that it is inside of, where git ignores it. */
+      readonly inside: WorktreePath | undefined;
+    }
   | { readonly kind: "refused"; readonly reason: DestinationRefusal };
 
 /** The path as git will name it, symbolic links resolved; every reason not to write there. */
@@ -49,10 +55,10 @@ export async function destination(
     const registered = all.find((worktree) => worktree.path === path);
     if (registered) return refused({ kind: "path-registered", path, missing: !exists, locked: registered.locked });
     if (exists) return refused({ kind: "path-exists", path });
-    const around =
-      (await unignoredAround(repository, path, all)) ?? (await foreignAround(repository, path, folder, all));
+    const own = await ownAround(repository, path, all);
+    const around = own?.ignored === false ? own.worktree : await foreignAround(repository, path, folder, all);
     if (around !== undefined) return refused({ kind: "inside-worktree", path, worktree: around });
-    return { kind: "place", path, madeParent: await makeFolders(folder, missing) };
+    return { kind: "place", path, madeParent: await makeFolders(folder, missing), inside: own?.worktree };
   } catch (error) {
     if (error instanceof GitError) throw error;
     return refused({ kind: "path-not-writable", path: parent, why: (error as Error).message });
@@ -94,21 +100,24 @@ async function makeFolders(folder: string, missing: readonly string[]): Promise<
   return top;
 }
 
-/** The worktree of this repository that would have `path` among its own files. */
-async function unignoredAround(
+/** The worktree of this repository that `path` is in; one that would have it among its own files comes first. */
+async function ownAround(
   repository: Repository,
   path: WorktreePath,
   all: readonly Worktree[],
-): Promise<WorktreePath | undefined> {
+): Promise<{ readonly worktree: WorktreePath; readonly ignored: boolean } | undefined> {
+  let inside: WorktreePath | undefined;
   for (const worktree of all) {
     if (worktree.bare || worktree.prunable !== undefined || !isBelow(path, worktree.path)) continue;
-    if (!(await isIgnored(repository.at(worktree.path), `${relative(worktree.path, path)}/`))) return worktree.path;
+    const ignored = await isIgnored(repository.at(worktree.path), `${relative(worktree.path, path)}/`);
+    if (!ignored) return { worktree: worktree.path, ignored };
+    inside = worktree.path;
   }
-  return undefined;
+  return inside === undefined ? undefined : { worktree: inside, ignored: true };
 }
 
 /**
- * The same in a repository of its own. One that this repository lies in already (a home directory under version
+ * The worktree of another repository that would have `path` among its files. One that this repository lies in already (a home directory under version
  * control) does not count: whatever is beside this repository is in it.
  *
  * @param folder the nearest to `path` that is there.

@@ -298,7 +298,7 @@ describe("a run in a repository", () => {
 
   test("with a file that is modified from birth leaves it out, and takes its worktree away", async ({ repo }) => {
     repo.commit({ "crlf.txt": "a\r\nb\r\n", "edited.txt": "a\r\n" });
-    repo.write({ ".gitattributes": "* text=auto eol=lf\n" });
+    repo.write({ ".gitattributes": "* text eol=lf\n" });
     repo.git("add", ".gitattributes");
     repo.git("commit", "--quiet", "--message=attributes");
     const touch = "touch -d '1 hour ago' crlf.txt edited.txt";
@@ -307,10 +307,14 @@ describe("a run in a repository", () => {
     expect(idle.result).toMatchObject({ report: { ending: { kind: "nothing-to-land" } } });
     expect(idle.result).not.toMatchObject({ report: { ending: { kept: expect.anything() } } });
 
-    const busy = await run(repo, [`${touch}; echo b >> edited.txt; echo w > work.txt`], {});
+    const busy = await run(repo, [`${touch}; echo w > work.txt`], {});
     expect(busy.result).toMatchObject({ report: { ending: { kind: "landed" }, iterations: 2 } });
-    expect(repo.git("show", "--format=", "--name-only", "main").split("\n")).toEqual(["edited.txt", "work.txt"]);
+    expect(repo.git("show", "--format=", "--name-only", "main")).toBe("work.txt");
     expect(existsSync(`${repo.path}.worktrees/scripted-run`)).toBe(false);
+
+    const options = { land: "none", max: 4, reviewInstructions: "" } as const;
+    await run(repo, [`${touch}; echo b >> edited.txt`], {}, { options, slugs: ["edits-it"] });
+    expect(repo.git("show", "--format=", "--name-only", "ultrathink/edits-it")).toBe("edited.txt");
   });
 });
 

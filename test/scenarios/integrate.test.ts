@@ -1,23 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { afterAll, describe, expect, test } from "vitest";
-import { agentTools } from "../../tools/index.ts";
-import { type Built, build, scenarios } from "./scenario.ts";
-
-/** What the answer of a tool has to look like; the rest of it is free. */
-interface Expected {
-  readonly outcome: string;
-  readonly reason?: string;
-  /** Must stand somewhere in the answer: in its details, or in the text that the model reads. */
-  readonly says?: readonly (string | RegExp)[];
-  /** Must stand nowhere in it. */
-  readonly neverSays?: readonly string[];
-  readonly paths?: readonly unknown[];
-  readonly also?: (built: Built, details: Record<string, unknown>) => void;
-}
-
-function git(built: Built, ...args: string[]): string {
-  return spawnSync("git", ["-C", built.cwd, ...args], { env: built.plainEnv, encoding: "utf8" }).stdout.trim();
-}
+import { expect } from "vitest";
+import { blocked, describeScenarios, type Expected, git } from "./tool-scenarios.ts";
 
 const merged = (says: Expected["says"] = [], also?: Expected["also"]): Expected => ({
   outcome: "merge_commit",
@@ -30,7 +13,6 @@ const merged = (says: Expected["says"] = [], also?: Expected["also"]): Expected 
     also?.(built, details);
   },
 });
-const blocked = (reason: string, ...says: (string | RegExp)[]): Expected => ({ outcome: "blocked", reason, says });
 const conflict = (paths: readonly unknown[], ...says: (string | RegExp)[]): Expected => ({
   outcome: "conflict",
   paths,
@@ -127,51 +109,11 @@ function missing(name: string): string | undefined {
   return major > 2 || minor >= 45 ? undefined : "reftable needs git 2.45";
 }
 
-const held: string[] = [];
-const notTried: string[] = [];
-afterAll(() => {
-  const rest = notTried.length === 0 ? "" : `; not tried here: ${notTried.join(", ")}`;
-  console.log(`scenarios of integrate_branch held: ${held.length} of ${Object.keys(EXPECTED).length}${rest}`);
-});
-
-describe("integrate_branch in a hostile repository", () => {
-  test("every scenario has its expectation", () => {
-    expect(scenarios("i").map(({ name }) => name)).toEqual(Object.keys(EXPECTED));
-  });
-
-  for (const scenario of scenarios("i")) {
-    const reason = missing(scenario.name);
-    if (reason !== undefined) {
-      notTried.push(`${scenario.name} (${reason})`);
-      continue;
-    }
-    test(`${scenario.name}: ${scenario.about} → ${scenario.expect}`, async () => {
-      const built = build(scenario);
-      try {
-        const deps = {
-          env: built.env,
-          activeRun: () => undefined,
-          timeoutMs: scenario.name === "i15-hook-hangs" ? 3_000 : 60_000,
-        };
-        const tool = agentTools(deps).find(({ name }) => name === scenario.call.tool);
-        const result = await tool?.execute("call", built.args as never, undefined, undefined, { cwd: built.cwd });
-        const details = result?.details as Record<string, unknown>;
-        const answer = `${JSON.stringify(details)}\n${result?.content.map(({ text }) => text).join("\n")}`;
-        const expected = EXPECTED[scenario.name];
-
-        expect({ outcome: details["outcome"], reason: details["reason"] }).toEqual({
-          outcome: expected?.outcome,
-          reason: expected?.reason,
-        });
-        for (const words of expected?.says ?? []) expect(answer).toMatch(words);
-        for (const words of expected?.neverSays ?? []) expect(answer).not.toContain(words);
-        if (expected?.paths) expect(details["paths"]).toEqual(expected.paths);
-        expected?.also?.(built, details);
-        expect(await built.problems(expected?.outcome === "merge_commit" ? "ok" : "fail")).toEqual([]);
-        held.push(scenario.name);
-      } finally {
-        built.remove();
-      }
-    });
-  }
+describeScenarios({
+  prefix: "i",
+  tool: "integrate_branch",
+  expected: EXPECTED,
+  successes: ["merge_commit"],
+  timeoutMs: (name) => (name === "i15-hook-hangs" ? 3_000 : undefined),
+  missing,
 });
