@@ -2,7 +2,6 @@ import { rm } from "node:fs/promises";
 import { refTip } from "../git/for-each-ref.ts";
 import { branchRef, type Oid, readablePath, type TreePath } from "../git/names.ts";
 import type { Repository } from "../git/repository.ts";
-import { status } from "../git/status.ts";
 import { fileKind } from "../git/tree-file.ts";
 import { removeWorktree, unlockWorktree } from "../git/worktree.ts";
 import { worktrees } from "../git/worktree-list.ts";
@@ -94,44 +93,44 @@ async function takeOver(
   known: KnownRun,
   record: Recorder,
 ): Promise<TakenOver | (Resumed & { kind: "refused" })> {
-  const { run } = known;
+  const { run, tip } = known;
   const branch = await refTip(repository.git, branchRef(run.branch));
-  if (branch === undefined) return refused(`branch ${run.branch} is gone; its last commit was ${known.tip}.`);
-  const branchTip = branch.oid;
-  const created = await makeWorktree(repository, run, branchTip);
+  // A process that died at once had not even made it.
+  if (branch === undefined && tip !== run.base) {
+    return refused(`branch ${run.branch} is gone; its last commit was ${tip}.`);
+  }
+  const created = await makeWorktree(repository, known, branch?.oid);
   if (typeof created === "string") return refused(created);
   await record({ type: "resumed", owner: await thisOwner() });
-  return { branchTip, created };
+  return { branchTip: branch?.oid ?? run.base, created };
 }
 
 /** @returns what is the matter, when it cannot be made. */
 async function makeWorktree(
   repository: Repository,
-  run: RunIdentity,
-  branchTip: Oid,
+  { run, iterations }: KnownRun,
+  branchTip: Oid | undefined,
 ): Promise<NewWorktree | string | undefined> {
   const { git } = repository;
   const registered = (await worktrees(git)).find(({ path }) => path === run.worktree);
   const present = (await fileKind(run.worktree, ".git" as TreePath)) !== "absent";
-  if (registered && present && !(await isHalfMade(repository, run, branchTip))) return undefined;
+  // The agent was never let in, so nothing in it is anybody's work; it may be checked out in part only.
+  const halfMade = run.born === undefined && iterations === 0 && branchTip === run.base;
+  if (registered && present && !halfMade) return undefined;
   if (registered) {
     if (registered.locked !== undefined) await unlockWorktree(git, run.worktree);
-    if (present) await rm(run.worktree, { recursive: true, force: true });
+    if (halfMade) await rm(run.worktree, { recursive: true, force: true });
     await removeWorktree(git, run.worktree);
   }
+  const { branch } = run;
   const created = await createWorktree(repository, {
     path: run.worktree,
-    checkout: { kind: "branch", branch: run.branch },
+    checkout: branchTip === undefined ? { kind: "new-branch", branch, start: run.base } : { kind: "branch", branch },
     lockReason: runLockReason(run.id, run.slug),
     makeParent: true,
   });
   if (created.kind === "created") return created;
   return `the worktree ${run.worktree} could not be made again (${created.reason.kind}): see git worktree list.`;
-}
-
-/** Whether the process died before the agent was let in: nothing in the worktree is anybody's work. */
-async function isHalfMade(repository: Repository, { worktree, base, born }: RunIdentity, tip: Oid): Promise<boolean> {
-  return born === undefined && tip === base && (await status(repository.at(worktree))).length === 0;
 }
 
 /** What the agent is asked for first: what kept the run from landing, else another look at what there is. */
