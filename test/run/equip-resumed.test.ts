@@ -69,7 +69,7 @@ describe("a kept run", () => {
   for (const [when, spoil] of [
     ["while git was checking out", (repo: TestRepo) => repo.git("config", "filter.deadly.smudge", KILL_NODE)],
     ["right after git had checked out", (repo: TestRepo) => repo.hook("post-checkout", KILL_NODE)],
-    ["before git had begun", (repo: TestRepo) => repo.hook("reference-transaction", KILL_NODE)],
+    ["before git had begun", (repo: TestRepo) => repo.hook("reference-transaction", `${KILL_NODE}; exit 1`)],
   ] as const) {
     test(`whose process died ${when} is begun anew`, async ({ repo }) => {
       repo.commit({ ".gitattributes": "m.txt filter=deadly\n", "a.txt": "1\n", "m.txt": "1\n", "z.txt": "1\n" });

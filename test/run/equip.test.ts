@@ -13,7 +13,9 @@ describe("ignored files that a run is given", () => {
     repo.write({ ".env": "SECRET=1\n", "deps/a.js": "1\n", "deps/b.js": "2\n" });
     const before = repo.snapshot();
 
-    const { result, words, told } = await equippedRun(repo, ["cat .env deps/a.js > out.txt"], { include: ["deps/"] });
+    const { result, words, told, notes } = await equippedRun(repo, ["cat .env deps/a.js > out.txt"], {
+      include: ["deps/"],
+    });
 
     expect(result).toMatchObject({ report: { ending: { kind: "landed" } } });
     expect(repo.read("out.txt")).toBe("SECRET=1\n1\n");
