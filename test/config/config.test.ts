@@ -41,6 +41,12 @@ describe("loadConfig", () => {
     expect(await loadConfig(path)).toEqual({ naming, future: [1] });
   });
 
+  test("takes what a worktree gets and where it goes", async () => {
+    const config = { include: [".env"], setup: "npm ci", setupMinutes: 0.5, worktrees: "~/trees/{repo}/{slug}" };
+    write(JSON.stringify(config));
+    expect(await loadConfig(path)).toEqual(config);
+  });
+
   test.each([
     ["{", "is not valid JSON"],
     ["", "is not valid JSON"],
@@ -50,6 +56,11 @@ describe("loadConfig", () => {
     ['{"land":"sideways"}', "/land"],
     ['{"naming":{"provider":"p"}}', "/naming"],
     ['{"allowTools":"mcp"}', "/allowTools"],
+    ['{"include":".env"}', "/include"],
+    ['{"setup":""}', "/setup"],
+    ['{"setupMinutes":0}', "/setupMinutes"],
+    ['{"worktrees":"../trees"}', "/worktrees"],
+    ['{"worktrees":"{slug}/{branch}"}', "/worktrees"],
   ])("reports %j with the file and what to do, and leaves it alone", async (text, problem) => {
     write(text);
     const loading = loadConfig(path);

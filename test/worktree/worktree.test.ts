@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { toBranchName } from "../../src/git/names.ts";
@@ -11,6 +12,8 @@ import {
   DEFAULT_TEMPLATE,
   owningRun,
   runLockReason,
+  runWorktreeFolder,
+  runWorktreeName,
   runWorktreePath,
   scratchBranch,
 } from "../../src/worktree/place.ts";
@@ -39,6 +42,22 @@ describe("a run's worktree", () => {
     expect(worktree && owningRun(worktree)).toBe("abc123");
     expect(owningRun({ locked: "on a stick" })).toBeUndefined();
     expect(owningRun({ locked: undefined })).toBeUndefined();
+  });
+
+  test("is where the template says, whatever component the slug is in", () => {
+    for (const [template, path, folder, name] of [
+      [DEFAULT_TEMPLATE, "/src/shop.worktrees/fix", "/src/shop.worktrees", "fix"],
+      ["{slug}", "/src/fix", "/src", "fix"],
+      ["../trees/{repo}-{slug}", "/trees/shop-fix", "/trees", "shop-fix"],
+      ["{parent}/t/x-{slug}-y/{repo}/z", "/src/t/x-fix-y/shop/z", "/src/t", "x-fix-y"],
+      ["/fast/{slug}/{slug}", "/fast/fix/fix", "/fast", "fix"],
+      ["~/trees/{slug}", `${homedir()}/trees/fix`, `${homedir()}/trees`, "fix"],
+    ] as const) {
+      const places = { mainWorktree: "/src/shop", template };
+      expect(runWorktreePath(places, "fix")).toBe(path);
+      expect(runWorktreeFolder(places)).toBe(folder);
+      expect(runWorktreeName(places, "fix")).toBe(name);
+    }
   });
 
   test("makes no parent folder unless asked to", async ({ repo }) => {
