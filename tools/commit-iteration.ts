@@ -2,9 +2,12 @@ import { type Static, Type } from "typebox";
 import type { FileStat } from "../src/git/diff-text.ts";
 import { GitError } from "../src/git/git-error.ts";
 import { type BranchName, type Oid, refBranch, type WorktreePath } from "../src/git/names.ts";
+import type { Repository } from "../src/git/repository.ts";
 import { type Worktree, worktrees } from "../src/git/worktree-list.ts";
 import { plural } from "../src/landing/words.ts";
 import { commitIteration, type LeftOut, type ScratchProblem, stageIteration } from "../src/run/iteration.ts";
+import { knownRuns } from "../src/run/known-runs.ts";
+import type { Birth } from "../src/worktree/changes.ts";
 import { owningRun } from "../src/worktree/place.ts";
 import { pathParameter } from "./arguments.ts";
 import { type Blocked, blocked } from "./blocked.ts";
@@ -76,7 +79,8 @@ async function commit(
   const ready = readyPlace(call, worktree, path);
   if ("outcome" in ready) return ready;
   const { head, ...place } = ready;
-  const staged = await stageIteration(repository, { worktree: place.worktreePath, branch: place.branch }, head);
+  const born = await birthOf(repository, worktree);
+  const staged = await stageIteration(repository, { worktree: place.worktreePath, branch: place.branch, born }, head);
   switch (staged.kind) {
     case "problem":
       return scratchBlocked(staged.problem);
@@ -92,6 +96,13 @@ async function commit(
       return typeof made === "string" ? committed(place, made, staged) : made;
     }
   }
+}
+
+/** What a run's worktree was given: ignored files of the user's, which no commit may hold. */
+async function birthOf(repository: Repository, worktree: Worktree | undefined): Promise<Birth | undefined> {
+  const id = worktree && owningRun(worktree);
+  if (id === undefined) return undefined;
+  return (await knownRuns(repository)).runs.find(({ run }) => run.id === id)?.run.born;
 }
 
 /** The linked worktree to commit in, on a branch with a tip, and nobody else's. */
@@ -137,7 +148,9 @@ function committed(
   const changes = { ...boundedPaths(stats.map(({ path }) => path)), added, deleted };
   const left = leftOut.map(({ path }) => path);
   const leftText =
-    left.length === 0 ? "" : `\nNot committed, repositories of their own or over the size limit:\n${pathLines(left)}`;
+    left.length === 0
+      ? ""
+      : `\nNot committed: repositories of their own, over the size limit, or copies of files that the user's checkout ignores:\n${pathLines(left)}`;
   return {
     details: { outcome: "committed", ...place, commit: made, parent: tip, changes, leftOut: boundedPaths(left) },
     text: `Committed ${plural(stats.length, "file")} (+${added} -${deleted}) on ${place.branch} as ${made}.${leftText}`,

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect } from "vitest";
+import { equippedRun } from "../support/equipped-run.ts";
 import { test } from "../support/repo.ts";
 import { callTool, everything } from "./calls.ts";
 
@@ -116,6 +117,18 @@ describe("commit_iteration", () => {
     const activeRun = { worktree, branch: "ultrathink/x" };
     const { details } = await callTool(repo, "commit_iteration", { subject: "x" }, { activeRun });
     expect(details).toMatchObject({ outcome: "committed", worktreePath: worktree });
+  });
+
+  test("leaves copies of the user's ignored files out of the run's commits", async ({ repo }) => {
+    repo.commit({ ".gitignore": ".env\n" });
+    repo.write({ ".env": "SECRET=1\n" });
+    await equippedRun(repo, [": > .gitignore; exit 70"], { include: [".env"] });
+    const worktree = `${repo.path}.worktrees/scripted-run`;
+    const activeRun = { worktree, branch: "ultrathink/scripted-run" };
+    const { details, text } = await callTool(repo, "commit_iteration", { subject: "x" }, { activeRun });
+    expect(details).toMatchObject({ outcome: "committed", changes: { paths: [".gitignore"] } });
+    expect(details).toMatchObject({ leftOut: { paths: [".env"] } });
+    expect(text).toContain("copies of files that the user's checkout ignores");
   });
 
   for (const [reason, spoil] of [
