@@ -1,8 +1,8 @@
-import { constants, createReadStream, createWriteStream, type Stats } from "node:fs";
-import { chmod, copyFile, lstat, lutimes, mkdir, readdir, readlink, symlink, utimes } from "node:fs/promises";
-import { pipeline } from "node:stream/promises";
+import type { Stats } from "node:fs";
+import { chmod, lstat, lutimes, mkdir, readdir, readlink, symlink, utimes } from "node:fs/promises";
 import { type TreePath, treePath, type WorktreePath } from "../git/names.ts";
 import { absolute, ifAbsent } from "../git/tree-file.ts";
+import { copyRegularFile, times } from "./copy-file.ts";
 import { linkText } from "./link-text.ts";
 
 export interface CopyProgress {
@@ -27,22 +27,15 @@ export interface CopyOptions {
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
 }
 
-/** Files under way at once; Node has four threads for them. */
-const AT_ONCE = 8;
-/** Files from here on are copied in pieces when they cannot be cloned, so that they can be broken off. */
-const LARGE_BYTES = 16 * 1024 * 1024;
+/** Files and folders under way at once; Node has four threads for them. */
+const AT_ONCE = 16;
 /** Between two progress events, in milliseconds. */
 const PROGRESS_MS = 100;
 
-interface Job {
-  readonly path: TreePath;
-  readonly stats: Stats;
-}
-
 /**
  * Copies `paths`, directories with all that is in them, from one worktree to the same place in another: by
- * reference where the file system can (`FICLONE`), with mode and times; symbolic links stay links, followed by
- * nobody. What is at the destination already stays.
+ * reference where the file system can, with mode and times; symbolic links stay links, followed by nobody. What is
+ * at the destination already stays.
  *
  * Directories are always left writable for their owner: a worktree that holds others cannot be removed.
  *
@@ -56,7 +49,8 @@ export async function copyPaths(
   { signal, onProgress }: CopyOptions = {},
 ): Promise<Copied> {
   const skipped: Skipped[] = [];
-  const folders: Job[] = [];
+  const folders: { readonly path: TreePath; readonly stats: Stats }[] = [];
+  const todo: TreePath[] = [];
   let files = 0;
   let bytes = 0;
   let told = 0;
@@ -69,17 +63,10 @@ export async function copyPaths(
     told = Date.now();
     onProgress?.({ files, bytes });
   };
-
-  async function* jobs(): AsyncGenerator<Job> {
-    for (const path of paths) {
-      const plain = path.replace(/\/$/, "") as TreePath;
-      if (await makeParents(plain)) yield* below(plain);
-      else skipped.push({ path: plain, why: "in-the-way" });
-    }
-  }
+  const skip = (path: TreePath, why: Skipped["why"]) => void skipped.push({ path, why });
 
   /** Makes the folders that lead to `path`; not through a link or a file that the worktree has there. */
-  async function makeParents(path: TreePath): Promise<boolean> {
+  const makeParents = async (path: TreePath): Promise<boolean> => {
     for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) {
       const folder = path.slice(0, slash) as TreePath;
       const made = await makeFolder(absolute(to, folder));
@@ -87,64 +74,60 @@ export async function copyPaths(
       if (made === "made") folders.push({ path: folder, stats: await lstat(absolute(from, folder)) });
     }
     return true;
-  }
+  };
 
-  async function* below(path: TreePath): AsyncGenerator<Job> {
-    stop.throwIfAborted();
-    const source = absolute(from, path);
-    const stats = await lstat(source).catch(ifAbsent);
-    if (stats === undefined) return; // whatever is building there has just deleted it
-    if (!stats.isDirectory()) {
-      if (stats.isFile() || stats.isSymbolicLink()) yield { path, stats };
-      else skipped.push({ path, why: "special" });
-      return;
-    }
-    const names = (await readdir(source, { encoding: "buffer" }).catch(ifAbsent))?.map(treePath) ?? [];
-    if (names.some((name) => name === ".git")) {
-      skipped.push({ path, why: "repository" });
-      return;
-    }
+  const copyFolder = async (path: TreePath, stats: Stats): Promise<void> => {
+    const names = (await readdir(absolute(from, path), { encoding: "buffer" }).catch(ifAbsent))?.map(treePath) ?? [];
+    if (names.some((name) => name === ".git")) return skip(path, "repository");
     const made = await makeFolder(absolute(to, path));
-    if (made === "in-the-way") {
-      skipped.push({ path, why: "in-the-way" });
-      return;
-    }
+    if (made === "in-the-way") return skip(path, "in-the-way");
     if (made === "made") folders.push({ path, stats });
-    for (const name of names) yield* below(`${path}/${name}` as TreePath);
-  }
+    for (const name of names) todo.push(`${path}/${name}` as TreePath);
+  };
 
-  async function copy({ path, stats }: Job): Promise<void> {
-    const source = absolute(from, path);
+  const copyLink = async (path: TreePath, stats: Stats): Promise<void> => {
+    const text = await readlink(absolute(from, path), { encoding: "buffer" });
     const target = absolute(to, path);
+    await symlink(await linkText({ from, to, path, text }), target);
+    await lutimes(target, ...times(stats));
+    advance(1, 0);
+  };
+
+  const copyFile = async (path: TreePath, stats: Stats): Promise<void> => {
+    const onBytes = (more: number) => advance(0, more);
+    await copyRegularFile(absolute(from, path), absolute(to, path), stats, onBytes, stop);
+    advance(1, 0);
+  };
+
+  const copy = async (path: TreePath): Promise<void> => {
+    stop.throwIfAborted();
+    const stats = await lstat(absolute(from, path)).catch(ifAbsent);
+    if (stats === undefined) return; // whatever is building there has just deleted it
     try {
-      if (stats.isSymbolicLink()) {
-        await symlink(await linkText({ from, to, path, text: await readlink(source, { encoding: "buffer" }) }), target);
-        await lutimes(target, ...times(stats));
-        advance(1, 0);
-      } else {
-        await copyContent(source, target, stats, (moreBytes) => advance(0, moreBytes), stop);
-        await utimes(target, ...times(stats));
-        advance(1, 0);
-      }
+      if (stats.isDirectory()) await copyFolder(path, stats);
+      else if (stats.isSymbolicLink()) await copyLink(path, stats);
+      else if (stats.isFile()) await copyFile(path, stats);
+      else skip(path, "special");
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === "EEXIST") skipped.push({ path, why: "in-the-way" });
-      else if (code !== "ENOENT" || (await lstat(source).catch(ifAbsent)) !== undefined) throw error;
+      if (code === "EEXIST") skip(path, "in-the-way");
+      else if (code !== "ENOENT" || (await lstat(absolute(from, path)).catch(ifAbsent)) !== undefined) throw error;
     }
-  }
+  };
 
-  await share(jobs(), AT_ONCE, copy, failed);
-  for (const { path, stats } of folders.reverse()) {
+  for (const path of paths) {
+    const plain = path.replace(/\/$/, "") as TreePath;
+    if (await makeParents(plain)) todo.push(plain);
+    else skip(plain, "in-the-way");
+  }
+  await drain(todo, AT_ONCE, copy, failed);
+  // Not before: what is made in a folder changes its time.
+  for (const { path, stats } of folders) {
     await chmod(absolute(to, path), (stats.mode & 0o7777) | 0o700);
     await utimes(absolute(to, path), ...times(stats));
   }
   if (files > 0) onProgress?.({ files, bytes });
   return { files, bytes, skipped };
-}
-
-/** In seconds; a `Date` has no more than milliseconds of them. */
-function times({ atimeMs, mtimeMs }: Stats): [number, number] {
-  return [atimeMs / 1000, mtimeMs / 1000];
 }
 
 async function makeFolder(path: Buffer): Promise<"made" | "there" | "in-the-way"> {
@@ -157,54 +140,34 @@ async function makeFolder(path: Buffer): Promise<"made" | "there" | "in-the-way"
   }
 }
 
-async function copyContent(
-  source: Buffer,
-  target: Buffer,
-  { size, mode }: Stats,
-  onBytes: (bytes: number) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  if (size < LARGE_BYTES) {
-    await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    return onBytes(size);
-  }
-  const cloned = await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "EEXIST") throw error;
-      return false; // there is no clone of it here; if that is not why, the copy says so
-    },
-  );
-  if (cloned) return onBytes(size);
-  const counted = async function* (chunks: AsyncIterable<Buffer>) {
-    for await (const chunk of chunks) {
-      onBytes(chunk.length);
-      yield chunk;
-    }
-  };
-  const output = createWriteStream(target, { flags: "wx", mode: mode & 0o777 });
-  await pipeline(createReadStream(source), counted, output, { signal });
-  await chmod(target, mode & 0o7777);
-}
-
 /**
- * Runs `work` on each of `items`, `limit` at a time.
+ * Runs `work` on the items of `todo`, which it may add to, `limit` at a time.
  *
  * @param failed aborts at the first failure, which is rejected with once nothing is under way any more.
  */
-async function share<T>(
-  items: AsyncGenerator<T>,
+async function drain<T>(
+  todo: T[],
   limit: number,
   work: (item: T) => Promise<void>,
   failed: AbortController,
 ): Promise<void> {
-  const worker = async () => {
-    try {
-      for await (const item of items) await work(item);
-    } catch (error) {
-      failed.abort(error);
-    }
-  };
-  await Promise.all(Array.from({ length: limit }, worker));
+  await new Promise<void>((resolve) => {
+    let underWay = 0;
+    const next = (): void => {
+      while (underWay < limit && !failed.signal.aborted) {
+        const item = todo.pop();
+        if (item === undefined) break;
+        underWay++;
+        work(item)
+          .catch((error: unknown) => failed.abort(error))
+          .finally(() => {
+            underWay--;
+            next();
+          });
+      }
+      if (underWay === 0) resolve();
+    };
+    next();
+  });
   failed.signal.throwIfAborted();
 }
